@@ -32,6 +32,8 @@ export interface BatcherOptions<T, R> {
   minIntervalMs: number
   /** The number of concurrent flushes; the default is 1. Concurrent batches may end in another order than they began. */
   maxInFlight?: number
+  /** Returns an item's key. Items with the same key are flushed in their order, so they are never in two concurrent flushes. */
+  keyOf?: (item: T) => string | undefined
   watch?: QueueWatch | undefined
 }
 
@@ -48,6 +50,7 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) =>
   const waiting: { item: T; since: number; span: Span | undefined; settle: (result: Settled<R>) => void }[] = []
   const maxInFlight = options.maxInFlight ?? 1
   const inFlight = new Set<Promise<void>>()
+  const keysInFlight = new Set<string>()
   let running = false
   let begun = Number.NEGATIVE_INFINITY
   /**
@@ -64,15 +67,27 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) =>
     }
   }
 
+  /** Returns the first items that may be flushed together: none if the first item's key is in flight. */
   function nextBatch() {
     let bytes = 0
     let count = 0
     for (const { item } of waiting) {
       bytes += options.sizeOf(item)
       if (count > 0 && (count === room || bytes > options.maxBytes)) break
+      if (keysInFlight.has(options.keyOf?.(item) ?? '')) break
       count += 1
     }
     return waiting.splice(0, count)
+  }
+
+  function begin(batch: typeof waiting) {
+    const keys = batch.flatMap(({ item }) => options.keyOf?.(item) ?? [])
+    for (const key of keys) keysInFlight.add(key)
+    const flight = settle(batch).finally(() => {
+      for (const key of keys) keysInFlight.delete(key)
+      inFlight.delete(flight)
+    })
+    inFlight.add(flight)
   }
 
   async function flush(items: T[]): Promise<Settled<R>[]> {
@@ -110,12 +125,12 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) =>
         await delay(pauseMs)
         now = performance.now()
       }
-      begun = now
       dropLate(now)
       const batch = nextBatch()
-      if (batch.length === 0) break
-      const flight = settle(batch).finally(() => inFlight.delete(flight))
-      inFlight.add(flight)
+      if (batch.length > 0) {
+        begun = now
+        begin(batch)
+      } else if (waiting.length > 0) await Promise.race(inFlight)
       // After a failure, only one flush runs at a time, until the platform works again.
       while (inFlight.size >= (room === 1 ? 1 : maxInFlight)) await Promise.race(inFlight)
     }

@@ -121,9 +121,11 @@ export type PublishRecord = (event: OutgoingEvent) => Promise<void>
  * topic-settings.ts).
  */
 const limits = { maxItems: 500, maxBytes: 192 * 1024, maxWaiting: 10_000 }
+/** The number of concurrent bulk publishes to a topic. Events with the same key keep their order. */
+const maxInFlight = 2
 
 /**
- * Returns a publisher whose callers share bulk publishes, in the order of their calls. If publishing to one topic hangs, other topics are not
+ * Returns a publisher whose callers share bulk publishes. Events with the same key are published in the order of the calls. If publishing to one topic hangs, other topics are not
  * delayed.
  * @param watchOf returns the observer of a topic's batches
  */
@@ -138,7 +140,9 @@ export function createPublisher(sidecar: Sidecar, watchOf?: (topic: string) => Q
       flush,
       isRefusal,
       sizeOf,
+      keyOf: ({ key }) => key,
       ...limits,
+      maxInFlight,
       minIntervalMs: sidecar.writeIntervalMs,
       watch: watchOf?.(topic),
     })

@@ -114,6 +114,34 @@ describe('createBatcher', () => {
     expect(statuses).to.deep.equal(['fulfilled', 'rejected', ...Array(4).fill('fulfilled')])
   })
 
+  it('flushes items with the same key one after the other, and items with other keys at the same time', async () => {
+    const flights: { items: number[]; end: () => void }[] = []
+    const add = batcherOf({
+      maxItems: 2,
+      maxInFlight: 2,
+      keyOf: (item) => (item < 0 ? undefined : String(item % 10)),
+      async flush(items) {
+        await new Promise<void>((end) => flights.push({ items, end }))
+        return double(items)
+      },
+    })
+    const endOf = async (index: number) => {
+      flights[index]?.end()
+      for (let turns = 0; turns < 4; turns += 1) await turn()
+    }
+    const answers = Promise.all([1, 2, 3, 11, 4, -1].map(add))
+    await turn()
+    await turn()
+    const begun = () => flights.map(({ items }) => items)
+    expect(begun()).to.deep.equal([[1, 2], [3]])
+    await endOf(1)
+    expect(begun()).to.deep.equal([[1, 2], [3]])
+    await endOf(0)
+    expect(begun()).to.deep.equal([[1, 2], [3], [11, 4], [-1]])
+    await Promise.all([endOf(2), endOf(3)])
+    expect(await answers).to.deep.equal([2, 4, 6, 22, 8, -2])
+  })
+
   it('waits before the next flush, but not if a full batch is waiting or the batcher was idle', async () => {
     const batches: number[][] = []
     const add = batcherOf({ maxItems: 2, minIntervalMs: 20, flush: recordingIn(batches) })
