@@ -159,7 +159,7 @@ function entryOf({ partition, offset, timestamp, key, value, headers }: LogRecor
     [...bytes].map((byte) => (/\w/.test(String.fromCharCode(byte)) ? String.fromCharCode(byte) : hex(byte))).join('')
   return {
     entryId: String(offset),
-    event: value.toString('base64'),
+    value,
     metadata: {
       ...Object.fromEntries(headers.map(([name, text]) => [name.toString(), escaped(text)])),
       __partition: String(partition),

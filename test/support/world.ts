@@ -90,7 +90,7 @@ export class World {
     const statuses = await consumer.deliver(
       records.map(({ partition, offset, timestamp, value, key, headers }, index) => ({
         entryId: String(index),
-        event: value.toString('base64'),
+        value,
         metadata: {
           ...Object.fromEntries(headers.map(([name, text]) => [name.toString(), queryEscape(text)])),
           ...(key && { __key: queryEscape(key) }),

@@ -45,7 +45,7 @@ describe('an OrderCreated with a Note, which version 2 added', () => {
   const entriesOf = (events: Created[]) =>
     events.map((event, offset) => ({
       entryId: String(offset),
-      event: Buffer.from(JSON.stringify(event)).toString('base64'),
+      value: Buffer.from(JSON.stringify(event)),
       metadata: { __partition: '0', __offset: String(offset) },
     }))
   const deliver = ({ channel }: { channel: ReturnType<typeof orders>['channel'] }, ...events: Created[]) =>

@@ -119,11 +119,12 @@ export interface Delivery extends Evidence {
   value: Uint8Array
 }
 
-/** An entry of Dapr's raw bulk delivery. `event` is the record's value in base64, or null for a tombstone. */
+/** An entry of Dapr's raw bulk delivery. */
 export interface BulkEntry {
   entryId: string
-  event: string | null
   metadata: Record<string, string>
+  /** The record's value; empty for a tombstone. */
+  value: Buffer
 }
 
 /** Returns the position of a delivered record. @throws {Error} if the sidecar does not name the position; even a dead letter is then impossible */
@@ -139,7 +140,7 @@ export function positionOf({ metadata }: BulkEntry, topic: string): RecordPositi
  * begin like Dapr's own metadata, `__*` (`excludeHeaderMetaRegex`). So a publisher cannot fake a position.
  */
 export function readDelivery(entry: BulkEntry, topic: string): Delivery {
-  const { entryId, event, metadata } = entry
+  const { entryId, metadata, value } = entry
   const { __key: escapedKey, __timestamp: arrivedAt, traceparent } = metadata
   const position = positionOf(entry, topic)
   return {
@@ -155,7 +156,7 @@ export function readDelivery(entry: BulkEntry, topic: string): Delivery {
     arrivedAt: Number(arrivedAt),
     // The sidecar does not report whether the broker set `arrivedAt` (append-times.ts).
     appendedAt: Number.NaN,
-    value: Buffer.from(event ?? '', 'base64'),
+    value,
   }
 }
 

@@ -44,7 +44,7 @@ function entry(value: object | string | null, key?: string): BulkEntry {
   offset += 1
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   const metadata = { __partition: '2', __offset: String(offset), ...(key !== undefined && { __key: key }) }
-  return { entryId: `e${offset}`, event: value === null ? null : Buffer.from(text).toString('base64'), metadata }
+  return { entryId: `e${offset}`, value: Buffer.from(value === null ? '' : text), metadata }
 }
 
 describe('createConsumer', () => {
@@ -139,7 +139,7 @@ describe('createConsumer', () => {
       Object.assign(record.metadata, headers)
       return record
     }
-    const signatureOf = ({ event }: BulkEntry) => signer.sign(Buffer.from(event ?? '', 'base64')) ?? ''
+    const signatureOf = ({ value }: BulkEntry) => signer.sign(value) ?? ''
     const signed = (record: BulkEntry) => withHeaders(record, { signature: signatureOf(record) })
 
     it('makes a dead letter with the reason, and does not call the handler', async () => {

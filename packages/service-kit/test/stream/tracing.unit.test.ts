@@ -37,7 +37,7 @@ function entryOf(text: string, traceparent?: string, key?: string): BulkEntry {
   const place = { __partition: '2', __offset: String(offset) }
   return {
     entryId: String(offset),
-    event: Buffer.from(text).toString('base64'),
+    value: Buffer.from(text),
     metadata: { ...place, ...(key && { __key: key }), ...(traceparent && { traceparent }) },
   }
 }

@@ -51,7 +51,7 @@ export function fail(
     __timestamp: String(arrivedAt),
   }
   if (replayedFrom) metadata['replayed-from'] = encodeURIComponent(replayedFrom)
-  const delivery = readDelivery({ entryId: '', event: value.toString('base64'), metadata }, topic)
+  const delivery = readDelivery({ entryId: '', value, metadata }, topic)
   const make = isCut ? minimalDeadLetter : deadLetterOf
   return log.append(make(delivery, { code: reason, detail }, app, new Date()))
 }
