@@ -166,7 +166,7 @@ spec:
 
 /** The longest time that a delivery waits for more records, in milliseconds. */
 const awaitMs: Record<Urgency, number> = { prompt: 60, background: 200 }
-const mostRecords = 100
+const mostRecords = 200
 
 /** Returns components/subscriptions.<service>.yaml: the components that deliver each consumed topic. */
 export function subscriptionsFile(service: Service): string {

@@ -151,7 +151,7 @@ function fenceOf(read: Map<string, StoredDocument>, isGuarded: boolean): Write {
 
 const unguarded = ({ key, value }: Write): Write => ({ key, value })
 
-const independentItems = 200
+const independentItems = 400
 /** The number of concurrent batches. Each batch waits for round trips, and takes hardly any processor time. */
 const maxInFlight = 4
 
