@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isSecretName } from '@orderflow/service-kit/secret-names'
 import { expect } from 'chai'
@@ -256,14 +256,15 @@ describe('docker-compose.postgresql.yml', () => {
   })
 })
 
-describe('a sidecar’s connection pool', () => {
-  it('leaves enough connections of PostgreSQL for twelve sidecars and some operators', () => {
-    const { spec } = parse(readFileSync(join(repository, 'components/postgresql/statestore.yaml'), 'utf8'))
-    const [pool] = spec.metadata.flatMap(({ name, value }: { name: string; value: string }) =>
-      name === 'maxConns' ? [Number(value)] : [],
-    )
-    expect(pool).to.be.within(32, 64)
-    expect(pool * 12).to.be.below(postgresqlSettings.max_connections)
+describe('the connection pools of a sidecar', () => {
+  it('leave enough connections of PostgreSQL for twenty sidecars and some operators', () => {
+    const folder = join(repository, 'components/postgresql')
+    const pools = readdirSync(folder).map((file) => {
+      const { spec } = parse(readFileSync(join(folder, file), 'utf8'))
+      return Number(spec.metadata.find(({ name }: { name: string }) => name === 'maxConns').value)
+    })
+    expect(pools).to.deep.equal([8, 8])
+    expect(16 * 20).to.be.below(postgresqlSettings.max_connections)
   })
 })
 

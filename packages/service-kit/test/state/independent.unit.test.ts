@@ -158,7 +158,7 @@ describe('createIndependent', () => {
 
   it('runs several batches at the same time, and gives each listed document its own slot', async () => {
     const list = (key: string) => write(key, '', (view) => view.write({ listed: view.list(key) }))
-    const keys = Array.from({ length: 1_000 }, (_, index) => `${index}`)
+    const keys = Array.from({ length: 2_000 }, (_, index) => `${index}`)
     let [waiting, most] = [0, 0]
     const read = sidecar.read.bind(sidecar)
     sidecar.read = async (asked) => {
@@ -171,7 +171,7 @@ describe('createIndependent', () => {
     await Promise.all(keys.map(list))
     expect(most).to.equal(4)
     const slots = keys.map(listedOf)
-    expect(new Set(slots).size).to.equal(1_000)
+    expect(new Set(slots).size).to.equal(2_000)
     for (const [index, slot] of slots.entries()) {
       const [shard, n, place] = slot.split(':')
       expect(sidecar.documents.get(`list/${shard}/${n}`)?.value).to.have.nested.property(`ids[${place}]`, keys[index])
