@@ -12,7 +12,7 @@ const [quote, backslash, openObject, closeObject, openList, closeList] = [...Buf
 /**
  * Reads the entries of Dapr's raw bulk delivery, `{"entries":[{…},{…}],…}`. It parses each entry when it has arrived. So a large delivery takes
  * little more memory than the values of its records.
- * @throws {TypeError} if the body has no complete list of entries, or an entry is not JSON
+ * @throws {TypeError} if the list of entries is incomplete or an entry is invalid
  */
 export async function readEntries(body: AsyncIterable<Buffer>): Promise<BulkEntry[]> {
   const entries: BulkEntry[] = []
