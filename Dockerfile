@@ -13,9 +13,8 @@ COPY envelope-schema/package.json envelope-schema/
 COPY packages/envelope/package.json packages/envelope/
 COPY packages/service-kit/package.json packages/service-kit/
 COPY ${SERVICE}/package.json ${SERVICE}/
-# Removes packages that only `make generate` needs. Also removes source maps and type declarations, which are unused, and half of all bytes.
+# Removes source maps and type declarations, which are unused, and half of all bytes.
 RUN npm ci --omit=dev --workspace=${SERVICE} --no-audit --no-fund \
-  && rm -rf node_modules/json-schema-to-typescript node_modules/prettier node_modules/lodash \
   && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete
 
 # Bundles the page of a service, if it has one. Images contain the bundle, but not the bundler.

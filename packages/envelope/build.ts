@@ -96,10 +96,9 @@ function compiledValidators(): string {
 function manifest(): object {
   const read = (folder: string) => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
   const { private: _, scripts: __, exports: files, ...own } = read(contract)
-  const { dependencies, peerDependencies, exports: sources } = read(engine)
-  const kafka = '@platformatic/kafka'
-  // Leaves out the command, which is in `bin`, and the generator of types, which is outside of src/.
-  const entries = Object.entries<string>(sources).filter(([, path]) => /^\.\/src\/(?!cli\/)/.test(path))
+  const { dependencies, peerDependencies, peerDependenciesMeta, exports: sources } = read(engine)
+  // Leaves out the command, which is in `bin`.
+  const entries = Object.entries<string>(sources).filter(([, path]) => !path.startsWith('./src/cli/'))
   const exports = entries.map(([name, path]) => {
     const built = path.replace('./src/', './dist/').replace(/\.ts$/, '')
     return [name, { types: `${built}.d.ts`, default: `${built}.js` }]
@@ -115,8 +114,8 @@ function manifest(): object {
       '.': { types: './dist/contract.d.ts', default: './dist/contract.js' },
     },
     dependencies,
-    peerDependencies: { [kafka]: peerDependencies[kafka] },
-    peerDependenciesMeta: { [kafka]: { optional: true } },
+    peerDependencies,
+    peerDependenciesMeta,
   }
 }
 

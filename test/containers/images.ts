@@ -25,7 +25,5 @@ export function images(): void {
   describeImage(mongoImage, mongoContract)
   describeImage(postgresqlImage, postgresqlContract)
   describeImage(reaperImage, reaperContract)
-  for (const { name, watches } of services) {
-    describeImage(serviceImage(name), (image) => serviceContract(image, watches ? '/data' : undefined))
-  }
+  for (const service of services) describeImage(serviceImage(service.name), (image) => serviceContract(image, service))
 }

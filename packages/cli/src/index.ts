@@ -3,6 +3,7 @@
 export type { KafkaConnection } from '@orderflow/service-kit/kafka'
 export { commandGroups } from './command-groups.ts'
 export { requireStore, supportedRunner } from './commands/runners.ts'
+export { runtimeFolders } from './commands/sbom.ts'
 export { docker } from './containers/docker.ts'
 export { composeMissing, engineMissing, ensureEngine } from './containers/engine.ts'
 export { buildServiceImages, ensureImages } from './containers/images.ts'

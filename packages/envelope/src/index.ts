@@ -56,7 +56,7 @@ export {
 } from './schemas/field-schema.ts'
 export { isGuid, parseGuid } from './schemas/guid.ts'
 export { bundle, schemaDocuments } from './schemas/schema-documents.ts'
-export { eventSchemas, guidPattern, newestType, notBlankPattern, typeOf } from './schemas/schemas.ts'
+export { eventSchemas, guidPattern, inline, newestType, notBlankPattern, typeOf } from './schemas/schemas.ts'
 // The contract extends EventPayloads by declaration merging, which works only if this file exports `*`.
 export type * from './schemas/types.ts'
 export { fieldValidator, isForeignName, isGuidField, isPlainKey, nestsTooDeep, pointerOf } from './validation/check.ts'

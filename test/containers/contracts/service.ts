@@ -1,7 +1,5 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { send } from '@orderflow/chaos/clients/api'
-import { repository } from '@orderflow/cli'
+import { runtimeFolders, type Service } from '@orderflow/cli'
 import { expect } from 'chai'
 import { GenericContainer, getContainerRuntimeClient, type StartedTestContainer, Wait } from 'testcontainers'
 
@@ -22,14 +20,10 @@ class Hardened extends GenericContainer {
   }
 }
 
-/**
- * Tests the image of a service.
- * @param dataFolder the folder of the service's volume; undefined if the service stores no files
- */
-export function serviceContract(image: string, dataFolder?: string): void {
+export function serviceContract(image: string, { folder, watches }: Service): void {
   let started: StartedTestContainer
   before(async () => {
-    started = await new Hardened(image, dataFolder)
+    started = await new Hardened(image, watches ? '/data' : undefined)
       .withEnvironment({ PORT: String(port), APP_API_TOKEN: 'a', DAPR_API_TOKEN: 'd', Auth__Mode: 'open' })
       .withExposedPorts(port)
       .withWaitStrategy(Wait.forHttp('/healthz', port))
@@ -43,18 +37,16 @@ export function serviceContract(image: string, dataFolder?: string): void {
     expect((await send(`${url}/readyz`)).status).to.equal(503)
   })
 
-  it('contains only packages for production, and no tests', async () => {
+  it('contains only packages that the service needs, and no tests', async () => {
     const script = `const found = fs.globSync(['/app/node_modules/{*,@*/*}/package.json', '/app/*/test', '/app/**/.env*'])
       console.log(JSON.stringify(found))`
     const { stdout } = await started.exec(['node', '-e', script])
     const found: string[] = JSON.parse(stdout)
+    const needed = runtimeFolders(folder).map((path) => `/app/${path}/package.json`)
+    expect(needed).to.include('/app/node_modules/express/package.json')
     expect(found).to.include('/app/node_modules/express/package.json')
-    expect(found.filter((path) => !path.endsWith('/package.json'))).to.deep.equal([])
-    const development = developmentPackages()
-    expect(development).to.include('/app/node_modules/typescript/package.json')
-    // The test kit and `make generate` need these packages.
-    const unused = ['mocha', 'prettier', 'testcontainers'].map((name) => `/app/node_modules/${name}/package.json`)
-    expect(found.filter((path) => [...development, ...unused].includes(path))).to.deep.equal([])
+    const isOwn = (path: string) => path.startsWith('/app/node_modules/@orderflow/')
+    expect(found.filter((path) => !isOwn(path) && !needed.includes(path))).to.deep.equal([])
   })
 
   it(`takes less than ${largest} MB of disk`, async function () {
@@ -71,12 +63,4 @@ export function serviceContract(image: string, dataFolder?: string): void {
     await client.stop(container, { timeout: graceMs })
     expect((await container.inspect()).State.ExitCode).to.equal(0)
   })
-}
-
-function developmentPackages(): string[] {
-  const lock = JSON.parse(readFileSync(join(repository, 'package-lock.json'), 'utf8')) as {
-    packages: Record<string, { dev?: boolean }>
-  }
-  const development = Object.entries(lock.packages).filter(([, { dev }]) => dev)
-  return development.map(([path]) => `/app/${path}/package.json`)
 }

@@ -176,6 +176,11 @@ export function runtimePackages(lock: Lock, workspaces: string[]): LockedPackage
   return lockedPackages(Object.fromEntries(Object.entries(lock).filter(([path]) => reached.has(path))))
 }
 
+/** Returns the folders of packages that a workspace needs at run time, such as `node_modules/express`. */
+export function runtimeFolders(workspace: string): string[] {
+  return runtimePackages(readLock(), [workspace]).map(({ path }) => path)
+}
+
 /** Returns the folder of a package that `from` imports. Undefined for an optional package that is not installed. */
 function resolve(lock: Lock, from: string, name: string): string | undefined {
   const folders = from.split('/').map((_part, index, parts) => parts.slice(0, parts.length - index).join('/'))

@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { join, relative } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 import { postgresqlFile } from '../containers/project.ts'
 import { replaceFile } from '../lib/files.ts'
 import { cliFolder, isInstalled, programFile, repository, versions } from '../lib/paths.ts'
@@ -22,38 +21,39 @@ import { composeFile, composePostgresqlFile, dockerfile } from './compose.ts'
 import { asyncApiFile, bundledSchemas, topicConstants, topicsFile } from './contract.ts'
 import { alertsFile, dashboardFile } from './objective.ts'
 
-export function generate(): void {
-  const types = generateTypes()
-  if (types !== '') print(types)
+export async function generate(): Promise<void> {
+  const types = write(await changedTypes())
   // This process has read the old copy of the envelope schemas.
-  if (types.includes('schemas/common.json')) {
+  if (types.some((path) => path.endsWith('schemas/common.json'))) {
     execFileSync(process.execPath, [programFile('#cli'), 'generate'], { cwd: repository, stdio: 'inherit' })
     return
   }
-  const changed = changedFiles()
-  for (const [path, text] of changed) {
+  const others = write(changedFiles())
+  if (types.length + others.length === 0) print('nothing has changed')
+}
+
+type GeneratedFile = readonly [path: string, text: string | undefined]
+
+/** Writes or removes files. Returns their paths. */
+function write(files: GeneratedFile[]): string[] {
+  for (const [path, text] of files) {
     if (text === undefined) rmSync(join(repository, path))
     else replaceFile(join(repository, path), text)
     print(`${text === undefined ? 'removed' : 'written'}: ${path}`)
   }
-  if (changed.length === 0 && types === '') print('nothing has changed')
+  return files.map(([path]) => path)
 }
 
-/** Returns the generated files that differ from their new text, except those of `generateTypes`. */
-const changedFiles = () => [...generatedFiles()].filter(([path, text]) => read(path) !== text)
+const isChanged = ([path, text]: GeneratedFile) => read(path) !== text
+
+/** Loads the generator of types only here, because it takes a second. */
+const changedTypes = async () => (await (await import('./types.ts')).typesAndCopies()).filter(isChanged)
+
+const changedFiles = () => [...generatedFiles()].filter(isChanged)
 
 /** Returns the paths of all files that `generate` would change. */
 export async function outdatedFiles(): Promise<string[]> {
-  const { generatedFiles: typesAndCopies } = await import('@orderflow/envelope/generate-types')
-  const others = (await typesAndCopies()).map(
-    ([file, text]) => [relative(repository, fileURLToPath(file)), text] as const,
-  )
-  return [...others.filter(([path, text]) => read(path) !== text), ...changedFiles()].map(([path]) => path)
-}
-
-function generateTypes(): string {
-  const script = programFile('@orderflow/envelope/generate-types')
-  return execFileSync(process.execPath, [script], { cwd: repository, encoding: 'utf8' }).trim()
+  return [...(await changedTypes()), ...changedFiles()].map(([path]) => path)
 }
 
 function read(path: string): string | undefined {

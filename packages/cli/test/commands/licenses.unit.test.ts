@@ -6,10 +6,12 @@ import {
   lockedPackages,
   readLock,
   refusedLicenses,
+  runtimeFolders,
   runtimePackages,
   shippedPackages,
 } from '../../src/commands/sbom.ts'
 import { repository } from '../../src/lib/paths.ts'
+import { services } from '../../src/lib/services.ts'
 
 const lock = readLock()
 const withLicense = (license: string | undefined): LockedPackage => {
@@ -43,6 +45,16 @@ describe('shippedPackages', () => {
   it('leaves out packages that only tests and measurements need', () => {
     const names = shippedPackages(lock).map(({ name }) => name)
     expect(names).not.to.include.oneOf(['mocha', 'chai', 'testcontainers', 'autocannon', 'typescript'])
+  })
+})
+
+describe('runtimeFolders', () => {
+  it('leaves out packages of make generate for services', () => {
+    const folders = services.flatMap(({ folder }) => runtimeFolders(folder))
+    const ofGenerate = ['json-schema-to-typescript', 'prettier', 'lodash'].map((name) => `node_modules/${name}`)
+    expect(folders).to.include('node_modules/express')
+    expect(folders).not.to.include.oneOf(ofGenerate)
+    expect(runtimeFolders('packages/cli')).to.include.members(ofGenerate)
   })
 })
 

@@ -1,4 +1,4 @@
-// The payloads of this contract, as generate-types.ts would write them.
+// The payloads of this contract, as make generate would write them.
 
 export type OrderCancelledV1 = {
   OrderId: string

@@ -1,25 +1,22 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { relative } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { readFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { eventNames, eventSchemas, inline, newestType } from '@orderflow/envelope'
 import { compile } from 'json-schema-to-typescript'
-import { contractFolder } from './src/schemas/contract-folder.ts'
-import { eventSchemas, inline, knownVersions, newestType } from './src/schemas/schemas.ts'
+import { isInstalled, programFile, repository } from '../lib/paths.ts'
 
 type Schema = Parameters<typeof compile>[0]
 
-const own = new URL('.', import.meta.url)
-const isInstalled = own.pathname.includes('/node_modules/')
-const folders = [new URL('schemas/', contractFolder), new URL('schemas/', own)] as const
+const contract = 'envelope-schema'
+const engine = relative(repository, dirname(dirname(programFile('@orderflow/envelope'))))
 /** An installed engine is the source of the envelope's schemas. In the engine's repository, the contract is their source. */
-const [copies, schemas] = isInstalled ? folders : ([folders[1], folders[0]] as const)
+const [source, target] = isInstalled ? [engine, contract] : [contract, engine]
 
 const banner = '// Generated from envelope-schema/schemas/ by make generate. Do not edit.\n'
 
-function read(path: string): Schema {
-  return JSON.parse(readFileSync(new URL(path, schemas), 'utf8')) as Schema
-}
+const read = (name: string) => readFileSync(join(repository, source, 'schemas', name), 'utf8')
+const parse = (name: string) => JSON.parse(read(name)) as Schema
 
-const shared = read('common.json').$defs ?? {}
+const shared = parse('common.json').$defs ?? {}
 
 /**
  * Fills in the references to common.json. Otherwise the generator would write a type for each definition with a title. If two schemas use the
@@ -50,8 +47,8 @@ async function compilePayload(schema: Schema, name: string): Promise<string> {
 }
 
 async function envelopeTypes(): Promise<string> {
-  const full = await compileType(read('envelope.full.json'), 'FullEnvelope')
-  const received = await compileType(read('envelope.received.json'), 'ReceivedEnvelope')
+  const full = await compileType(parse('envelope.full.json'), 'FullEnvelope')
+  const received = await compileType(parse('envelope.received.json'), 'ReceivedEnvelope')
   return [banner, full, received].join('\n')
 }
 
@@ -60,7 +57,7 @@ async function eventTypes(): Promise<string> {
   const nameOf = (type: string) => type.replace('@', 'V')
   const types = await Promise.all(Array.from(eventSchemas, ([type, schema]) => compilePayload(schema, nameOf(type))))
   const payloads = Array.from(eventSchemas.keys(), (type) => `    '${type}': ${nameOf(type)}\n`).join('')
-  const newestTypes = [...knownVersions.keys()]
+  const newestTypes = [...eventNames]
     .sort()
     .map((name) => `    ${name}: '${newestType(name)}'\n`)
     .join('')
@@ -68,22 +65,15 @@ async function eventTypes(): Promise<string> {
   return [banner, ...types, `declare module '@orderflow/envelope' {\n${added}}\n`].join('\n')
 }
 
-/** Returns the types of the contract's events, and copies of the envelope's schemas. In the engine's repository, also returns the engine's types. */
-export async function generatedFiles(): Promise<[file: URL, text: string][]> {
-  const copied = ['common.json', 'envelope.full.json', 'envelope.received.json'].map((name): [URL, string] => [
-    new URL(name, copies),
-    readFileSync(new URL(name, schemas), 'utf8'),
-  ])
-  const types: [URL, string] = [new URL('types.gen.ts', contractFolder), await eventTypes()]
-  if (isInstalled) return [types, ...copied]
-  return [types, [new URL('src/schemas/types.gen.ts', own), await envelopeTypes()], ...copied]
-}
-
-if (import.meta.main) {
-  for (const [file, text] of await generatedFiles()) {
-    if (existsSync(file) && text === readFileSync(file, 'utf8')) continue
-    mkdirSync(new URL('.', file), { recursive: true })
-    writeFileSync(file, text)
-    console.log(`written: ${relative(process.cwd(), fileURLToPath(file))}`)
-  }
+/**
+ * Returns, by path, the types of the contract's events, and copies of the envelope's schemas. In the engine's repository, also returns the engine's
+ * types.
+ */
+export async function typesAndCopies(): Promise<[path: string, text: string][]> {
+  const names = ['common.json', 'envelope.full.json', 'envelope.received.json']
+  return [
+    [join(contract, 'types.gen.ts'), await eventTypes()],
+    ...(isInstalled ? [] : [[join(engine, 'src/schemas/types.gen.ts'), await envelopeTypes()] as [string, string]]),
+    ...names.map((name): [string, string] => [join(target, 'schemas', name), read(name)]),
+  ]
 }
