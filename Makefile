@@ -66,7 +66,7 @@ test: ## Install the tools of tests and run all tests, before a merge (9 minutes
 new-service: ## Create a working service to start from: NAME=my-service [EVENT=...] (docs/new-service.md)
 	@$(orderflow) new-service "$${NAME-}" $${EVENT:+--event "$$EVENT"}
 
-generate: ## Generate files from services.json: components, subscriptions, parts of docker-compose.yml
+generate: ## Generate files from services.json and the schemas of events
 	@$(orderflow) generate
 
 new-app: ## Create the repository of your own application: DIR=../my-company [EMPTY=1 leaves out orders and payments] (docs/own-application.md)

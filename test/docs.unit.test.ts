@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { commandGroups, repository, services } from '@orderflow/cli'
 import { factNames, type OrderEvent, type OrderFacts, orderOf } from '@orderflow/order-service/domain'
+import { sourceFiles } from '@orderflow/test-kit/stacks'
 import { expect } from 'chai'
 import { anchorsOf, linksIn, makeTargetsIn, markdownFiles, orderflowCommandsIn } from './support/documents/markdown.ts'
 
@@ -75,6 +76,27 @@ describe('the Markdown documents', () => {
   it('lists all documents in docs/README.md', () => {
     const all = readdirSync(join(repository, 'docs')).filter((name) => name.endsWith('.md') && name !== 'README.md')
     expect(linksIn(read('docs/README.md'))).to.include.members([...all, 'adr/README.md'])
+  })
+})
+
+describe('the sources of packages and new applications', () => {
+  it('name only documents that applications have', () => {
+    // The package of the commands contains these guides.
+    const isGuide = (document: string) =>
+      /^docs\/(adr\/)?[^/]+\.md$/.test(document) && existsSync(join(repository, document))
+    const sources = sourceFiles(
+      repository,
+      'packages',
+      'components',
+      '*-service',
+      '.env.example',
+      'tools/new-app',
+    ).filter((path) => !/(^|\/)(test\/|build\.ts$)|\.md$/.test(path))
+    const named = sources.flatMap((path) =>
+      [...read(path).matchAll(/[\w-]+\/[\w/-]+\.md\b/g)].map(([document]) => ({ path, document })),
+    )
+    expect(named).to.have.length.above(30)
+    expect(named.filter(({ document }) => !isGuide(document))).to.deep.equal([])
   })
 })
 

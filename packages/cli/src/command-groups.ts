@@ -176,7 +176,7 @@ export const commandGroups: CommandGroups = {
         (await import('./commands/publish.ts')).publish({ file, key: text('key'), raw: flag('raw') ?? false }),
     },
     envelope: {
-      summary: 'Validate, create, publish, follow or compare envelopes (envelope-schema/README.md)',
+      summary: 'Validate, create, publish, follow or compare envelopes',
       parameters: 'COMMAND',
       hasOwnHelp: true,
       run: ({ all }) => become('@orderflow/envelope/command', all.length > 0 ? all : ['--help']),
@@ -233,7 +233,7 @@ export const commandGroups: CommandGroups = {
         (await import('./new-service/new-service.ts')).newService(name, text('event')),
     },
     generate: {
-      summary: 'Generate files from services.json: components, subscriptions, parts of docker-compose.yml',
+      summary: 'Generate files from services.json and the schemas of events',
       run: async () => (await import('./generate/files.ts')).generate(),
     },
   },

@@ -32,7 +32,7 @@ function settingsOf(component: string): Setting[] {
     {
       name: 'authType',
       value: fromEnvironment('Stream__AuthType'),
-      why: 'Set it to none, or to password to use the SASL settings below (components/README.md).',
+      why: 'Set it to none, or to password to use the SASL settings below.',
     },
     { name: 'saslMechanism', value: fromEnvironment('Stream__SaslMechanism') },
     { name: 'saslUsername', value: fromEnvironment('Stream__SaslUsername') },

@@ -57,7 +57,7 @@ export function streamSettings({ bootstrapBrokers, sasl, tls }: KafkaConnection)
   }
 }
 
-/** Reads the settings of section `Stream` (components/README.md). */
+/** Reads the settings of section `Stream`. */
 export function kafkaConnection(env: NodeJS.ProcessEnv): KafkaConnection {
   const connection = connectionOf({ Brokers: env.Stream__Brokers ?? '', ...authentication(env) })
   return connection ?? missing('Stream__Brokers')
@@ -74,7 +74,7 @@ function authentication(env: NodeJS.ProcessEnv) {
   const SaslMechanism = env.Stream__SaslMechanism || 'PLAINTEXT'
   if (!isSaslMechanism(SaslMechanism)) {
     throw new CliError('usage', `Stream__SaslMechanism: ${SaslMechanism} is not supported`, {
-      nextStep: 'set it to one of those in components/README.md',
+      nextStep: 'set it to PLAINTEXT, SHA-256 or SHA-512',
     })
   }
   return {
