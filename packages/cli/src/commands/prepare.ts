@@ -9,7 +9,7 @@ import { readProject } from '../containers/project.ts'
 import { CliError } from '../lib/error.ts'
 import { takenPorts } from '../lib/free-ports.ts'
 import { testImages } from '../lib/images.ts'
-import { cacheFolder } from '../lib/paths.ts'
+import { cacheFolder, isInstalled } from '../lib/paths.ts'
 import { localPorts } from '../lib/ports.ts'
 import { entryOf, services } from '../lib/services.ts'
 import { paint, print, timed } from '../lib/terminal.ts'
@@ -72,15 +72,13 @@ export async function doctor(asked: { install: boolean }, signal: AbortSignal): 
   return [inContainers, asProcesses].some((use) => lacking(use, missing).length === 0) ? 0 : 1
 }
 
+/** The tests of an application need only what its stack needs, and Git. */
 const forTests = () => [
   ...new Set([
     npm,
     ...toolsOfProcesses(),
-    ...toolsOfTests(['browser', 'jaeger', 'prometheus']),
-    postgresql,
     git,
-    curl,
-    pip,
+    ...(isInstalled ? [] : [...toolsOfTests(['browser', 'jaeger', 'prometheus']), postgresql, curl, pip]),
   ]),
 ]
 
