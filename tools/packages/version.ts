@@ -7,7 +7,7 @@ const run = (command: string, ...args: string[]) => runTool(command, args, { cwd
 const read = (file: string) => readFileSync(join(repository, file), 'utf8')
 const write = (file: string, text: string) => writeFileSync(join(repository, file), text)
 
-const manifests = ['{.,*,packages/*,tools/*}/package.json', 'packages/cli/src/new-service/template/package.json']
+const manifests = '{.,*,packages/*,tools/*}/package.json'
 
 async function main(version: string): Promise<void> {
   const { version: previous } = JSON.parse(read('package.json')) as { version: string }

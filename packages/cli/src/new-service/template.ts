@@ -41,6 +41,7 @@ function packageNames(name: string): Names {
   const kit = cli.replace(/^file:(.*)-cli-/, 'file:../$1-service-kit-')
   return new Map([
     ['@orderflow/spare-part-service', `${contract.name.replace(/\/.*/, '')}/${name}`],
+    ['"version": "0.0.0"', `"version": "${contract.version}"`],
     ['"@orderflow/envelope-schema": "0.0.0"', `"${contract.name}": "${contract.version}"`],
     ['"@orderflow/service-kit": "0.0.0"', `"@orderflow/service-kit": "${kit}"`],
     ['@orderflow/envelope-schema', contract.name],
