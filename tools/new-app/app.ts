@@ -182,25 +182,33 @@ function adapted(path: string, text: string, name: string, packages: Packages): 
 
 interface Manifest {
   name: string
-  dependencies?: Record<string, string>
-  [field: string]: unknown
+  exports?: Record<string, string>
+  dependencies: Record<string, string>
 }
 
+/** The version of the application and of its workspaces. */
+const version = '0.1.0'
+
+/** Returns the package.json of a workspace. Of its exports, keeps only the main file, because only tests of this repository import the others. */
 function manifestOf(text: string, name: string, packages: Packages): string {
-  const { description: _, license: __, devDependencies: ___, ...manifest } = JSON.parse(text) as Manifest
-  const renamed = (own: string) => own.replace('@orderflow/', `@${name}/`)
-  const dependencies = Object.entries(manifest.dependencies ?? {}).map(([dependency, version]) => {
-    const own = packages.get(dependency)
-    return own ? [dependency, own.replace('file:', 'file:../')] : [renamed(dependency), version]
+  const { name: own, exports: { '.': main } = {}, dependencies } = JSON.parse(text) as Manifest
+  const renamed = (each: string) => each.replace('@orderflow/', `@${name}/`)
+  const specs = Object.keys(dependencies).map((dependency) => {
+    const spec = packages.get(dependency)
+    return spec ? [dependency, spec.replace('file:', 'file:../')] : [renamed(dependency), version]
   })
-  return json({ ...manifest, name: renamed(manifest.name), dependencies: Object.fromEntries(dependencies) })
+  return json({
+    ...{ name: renamed(own), version, private: true, type: 'module' },
+    ...(main && { exports: main }),
+    dependencies: Object.fromEntries(specs),
+  })
 }
 
 function rootManifest(name: string, packages: Packages): string {
   const { engines, devDependencies } = JSON.parse(read('package.json')) as Record<string, Record<string, string>>
   const { '@orderflow/cli': cli, ...others } = Object.fromEntries(packages)
   return json({
-    ...{ name, version: '0.1.0', private: true, type: 'module', engines },
+    ...{ name, version, private: true, type: 'module', engines },
     workspaces: ['envelope-schema', 'event-*', '*-service'],
     dependencies: { '@orderflow/cli': cli },
     // npm looks up packages that other packages need in its registry, unless the application names their archives.
@@ -211,14 +219,15 @@ function rootManifest(name: string, packages: Packages): string {
 /** Returns services.json with the ports of the application. Gateway and monitor are folders of the application. */
 function servicesFile(offset: number, isEmpty: boolean): string {
   const text = read('services.json')
+    .replace('./packages/', './node_modules/@orderflow/')
     .replaceAll(/^ +"package": .*\n/gm, '')
     .replaceAll(/("(?:http|https|channel)": )(\d+)/g, (_, key: string, port: string) => key + (Number(port) + offset))
     .replace(/^( +)"consumersPerReplica"/m, `$1"portOffset": ${offset},\n$&`)
   if (!isEmpty) return text
-  const { partitions, portOffset, consumersPerReplica, services } = JSON.parse(text)
+  const { services, reactions: _, objective: __, demo: ___, ...common } = JSON.parse(text)
   const own = Object.entries<object>(services).filter(([name]) => name.startsWith('event-'))
   const empty = own.map(([name, service]) => [name, { ...service, produces: {} }])
-  return json({ partitions, portOffset, consumersPerReplica, topics: {}, services: Object.fromEntries(empty) })
+  return json({ ...common, topics: {}, services: Object.fromEntries(empty) })
 }
 
 const trustFile = json({

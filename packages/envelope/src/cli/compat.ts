@@ -31,7 +31,7 @@ export async function compat(args: string[], io: Io): Promise<number> {
   try {
     const against = values.against ?? lastRelease(folder)
     if (against === undefined) {
-      await write(io.stdout, 'nothing to compare: releases.json has no commit of this repository\n')
+      await write(io.stdout, 'nothing to compare: releases.json lists no release of this repository\n')
       return 0
     }
     const before = existsSync(against) ? schemasIn(against) : schemasAt(against, folder)

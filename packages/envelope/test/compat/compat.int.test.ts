@@ -53,7 +53,7 @@ describe('envelope compat', () => {
 
   const nothing = {
     code: 0,
-    out: 'nothing to compare: releases.json has no commit of this repository\n',
+    out: 'nothing to compare: releases.json lists no release of this repository\n',
     error: '',
   }
 
