@@ -50,6 +50,11 @@ export interface Commands {
 
 type Dependencies = Pick<ServiceContext, 'app' | 'publish' | 'now' | 'newId' | 'log'>
 
+/** Returns the id of the order of an Idempotency-Key. Two tenants can use the same key for different orders. */
+export const orderIdOf = (appId: string, tenant: string, idempotencyKey: string): string =>
+  // biome-ignore lint/plugin/no-spread-arguments: a request has at most one tenant
+  deterministicId('order', appId, ...(tenant ? [tenant] : []), idempotencyKey)
+
 export function createCommands(
   store: Pick<OrderStore, 'saveFact' | 'claim' | 'find'>,
   { app, publish, now, newId, log }: Dependencies,
@@ -102,9 +107,7 @@ export function createCommands(
         const stored = await publishAndSave(event, retry)
         return { order: orderOf({ OrderCreated: event }) as Order, stored }
       }
-      // Two tenants can use the same key for different orders.
-      // biome-ignore lint/plugin/no-spread-arguments: a request has at most one tenant
-      const orderId = deterministicId('order', app.id, ...(tenant.id ? [tenant.id] : []), idempotencyKey)
+      const orderId = orderIdOf(app.id, tenant.id, idempotencyKey)
       const { holder, isStored } = await reserve(newOrder(orderId, input, context))
       if (isStored) return { order: orderOf(await store.find(tenant.id, orderId)) as Order, stored: true }
       const retry = 'Send the request again with the same Idempotency-Key: it creates no second order.'

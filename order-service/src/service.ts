@@ -28,7 +28,7 @@ export const service = defineService<OwnSettings>({
     const store = createStore(documents)
     const currency = currencyOf(settings.Money.Currency)
     return {
-      routes: orderRoutes(createCommands(store, context), store, currency),
+      routes: orderRoutes(createCommands(store, context), store, currency, context.app.id),
       reactions: createReactions(store, currency),
       rebuild: createRebuild(store),
     }

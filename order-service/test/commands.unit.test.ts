@@ -1,7 +1,24 @@
 import { randomUUID } from 'node:crypto'
-import { createEnvelope, type Envelope, noTenant, type Tenant } from '@orderflow/envelope-schema'
+import { createEnvelope, currencyOf, type Envelope, noTenant, type Tenant } from '@orderflow/envelope-schema'
 import { expect } from 'chai'
 import { createCommands } from '../src/commands.ts'
+import type { OrderCreated } from '../src/domain/order.ts'
+import { orderRoutes } from '../src/routes/orders.ts'
+
+describe('the documentation of GET /v1/orders/{id}', () => {
+  it('contains the id of the order that the example of POST /v1/orders creates, for any AppId', async () => {
+    const app = { id: randomUUID(), name: 'order-service' }
+    const store = { saveFact: async () => true, claim: async (holder: OrderCreated) => ({ holder, isStored: false }) }
+    const context = { app, publish: async () => {}, now: () => new Date(), newId: randomUUID, log: undefined as never }
+    const commands = createCommands({ ...store, find: undefined as never }, context)
+    const routes = orderRoutes(commands, undefined as never, currencyOf('EUR'), app.id)
+    const parameters = routes.flatMap(({ operation }) => operation.inputs.flatMap(({ parameters = [] }) => parameters))
+    const exampleOf = (wanted: string) => parameters.find(({ name }) => name === wanted)?.example
+    const order = { customerName: 'Ada', customerTaxId: 'T', total: 1 }
+    const placed = await commands.place(order, { tenant: noTenant, idempotencyKey: exampleOf('Idempotency-Key') })
+    expect(exampleOf('id')).to.equal(placed.order.id)
+  })
+})
 
 describe('cancel', () => {
   const OrderId = randomUUID()

@@ -15,7 +15,7 @@ import {
   route,
   text,
 } from '@orderflow/service-kit'
-import type { Commands, Placed } from '../commands.ts'
+import { type Commands, orderIdOf, type Placed } from '../commands.ts'
 import { type Order, OrderError, orderOf, orderStatuses, type PlaceOrder } from '../domain/order.ts'
 import type { OrderStore } from '../store.ts'
 
@@ -45,12 +45,13 @@ const order = model<Shown>('Order', {
   warning: { ...text, description: 'Set if the charged amount differs from the total.' },
 })
 
-const orderId = pathId('id', {
-  description: 'The order’s id. The example is the id that “Create an order” returns for its example.',
-  example: '031aff78-1624-538c-8cad-a151a472f9fd',
-})
+const exampleKey = 'my-first-order'
 
-export function orderRoutes(commands: Commands, store: OrderStore, currency: Currency): Route[] {
+export function orderRoutes(commands: Commands, store: OrderStore, currency: Currency, appId: string): Route[] {
+  const orderId = pathId('id', {
+    description: 'The order’s id. The example is the id that “Create an order” returns for its example.',
+    example: orderIdOf(appId, '', exampleKey),
+  })
   const shown = (order: Order): Shown => ({ ...order, currency: currency.code })
   const answerOf = <S extends number>({ order, stored }: Placed, status: S): Answer<S | 202, Shown> => ({
     status: stored ? status : 202,
@@ -70,7 +71,7 @@ export function orderRoutes(commands: Commands, store: OrderStore, currency: Cur
             'characters that are hard to guess, such as a UUID. The same key with another body is refused (422). The key ' +
             'is reserved in the state store first. While the store is unavailable, the response is 503 and no event is published; ' +
             'requests that omit the key get 202.',
-          example: 'my-first-order',
+          example: exampleKey,
         }),
       },
       answers: {
