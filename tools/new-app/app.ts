@@ -157,12 +157,10 @@ function filesOf(name: string, offset: number, isEmpty: boolean, source: Package
       ),
   ])
   for (const [path, text] of files) files.set(path, adapted(path, text, name, packages))
-  const services = servicesFile(offset, isEmpty)
-  files.set('services.json', services)
+  files.set('services.json', servicesFile(offset, isEmpty))
   files.set('package.json', rootManifest(name, packages))
   files.set('components/trust/trust.json', trustFile)
   if ('registry' in source) files.set('.npmrc', `${files.get('.npmrc')}@orderflow:registry=${source.registry}\n`)
-  files.set('README.md', (files.get('README.md') ?? '').replace('ADDRESSES', addresses(services)))
   return files
 }
 
@@ -235,13 +233,6 @@ const trustFile = json({
   unlisted: 'accept',
   publishers: {},
 })
-
-function addresses(servicesJson: string): string {
-  const { services } = JSON.parse(servicesJson) as { services: Record<string, { http: number; https: number }> }
-  return Object.entries(services)
-    .map(([name, { http, https }]) => `| ${name} | http://localhost:${http}/, https://localhost:${https}/ |`)
-    .join('\n')
-}
 
 function json(content: object): string {
   return `${JSON.stringify(content, null, 2)}\n`
