@@ -11,6 +11,7 @@ const pauseMs = 10
 
 /** Declares the specs of `kill -9`. All services, or all sidecars, are killed at once while events are published. */
 export function kills(tested: TestedService[], running: () => RunningStack): void {
+  if (tested.length === 0) return
   describe('all services', () => {
     const parts = { service: ({ name }: TestedService) => name, sidecar: sidecarOf }
     for (const [part, nameOf] of Object.entries(parts)) {
