@@ -4,7 +4,9 @@ const services = await testedServices()
 
 describe('the services of this application', () => {
   let running: TestStack
-  before(async () => {
+  before(async function () {
+    // The first start on a machine downloads or builds programs or images, which takes minutes.
+    this.timeout(0)
     running = await startTestStack()
   })
   after(() => running?.stop())
