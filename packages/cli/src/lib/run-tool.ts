@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { copyFileSync, existsSync } from 'node:fs'
+import { copyFileSync, existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { CliError } from './error.ts'
@@ -48,10 +48,13 @@ export async function runTool(command: string, args: string[], options: RunToolO
 
 /** Installs the packages of a folder without running their scripts. `flags` are additional flags of `npm install`. */
 export async function npmInstall(folder: string, ...flags: string[]): Promise<void> {
+  const installed = join(folder, 'node_modules/.installed-lock.json')
+  // Without these files, `packages/cli/node` repeats an installation that failed.
+  for (const lock of [installed, join(folder, 'node_modules/.package-lock.json')]) rmSync(lock, { force: true })
   const quiet = ['--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error']
   await runTool('npm', ['install', ...flags, ...quiet], { cwd: folder })
   // `packages/cli/node` compares this copy with the lock file to find missing packages.
-  copyFileSync(join(folder, 'package-lock.json'), join(folder, 'node_modules/.installed-lock.json'))
+  copyFileSync(join(folder, 'package-lock.json'), installed)
 }
 
 const everyMs = 10_000
@@ -80,7 +83,8 @@ export function javaCommand(env: NodeJS.ProcessEnv = process.env): string {
 }
 
 export function runInTerminal(command: string, args: string[], env: Record<string, string> = {}): number {
-  const { status } = spawnSync(command, args, { env: { ...process.env, ...env }, stdio: 'inherit' })
+  const { status, error } = spawnSync(command, args, { env: { ...process.env, ...env }, stdio: 'inherit' })
+  if (error) throw error
   // If there is no exit code, a signal ended the program, usually that of Ctrl-C.
   return status ?? 130
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { CliError } from '../lib/error.ts'
 import { npmInstall, runInTerminal, runTool } from '../lib/run-tool.ts'
 import { git } from './git.ts'
-import { replacePackages } from './packages.ts'
+import { replacementOf } from './packages.ts'
 import { generateTitle, type Plan, planText, releaseIn, undoText, updateTitle } from './plan.ts'
 import { isNewer, type Step, stepsAfter } from './steps.ts'
 
@@ -28,12 +28,14 @@ export interface Move {
 export async function move(given: Move): Promise<void> {
   const { application, archives, print } = given
   const plan = await planOf(given)
+  const replacePackages = replacementOf(application, plan.after.version, archives)
   print(planText(plan))
-  const run = (title: string, work: () => unknown) => runStep(plan, title, work, print)
+  const again = 'go back, correct the cause, and upgrade again'
+  const run = (title: string, work: () => unknown, advice = again) => runStep(plan, { title, work, advice, print })
 
   await git(application, 'switch', '--quiet', '--create', plan.branch)
   await run(updateTitle(plan.after), async () => {
-    replacePackages(application, plan.after.version, archives)
+    replacePackages()
     await npmInstall(application)
     await commit(application, updateTitle(plan.after))
   })
@@ -48,10 +50,11 @@ export async function move(given: Move): Promise<void> {
     await runTool('./orderflow', ['generate'], { cwd: application })
     await commit(application, generateTitle(plan.after))
   })
-  await run('make test', () => {
+  const test = () => {
     const code = runInTerminal('make', ['--no-print-directory', '-C', application, 'test'])
     if (code !== 0) throw new Error(`exit code ${code}`)
-  })
+  }
+  await run('make test', test, `correct the cause on the branch ${plan.branch}, and run make test again`)
   print(
     [
       `${plan.branch} is ready, and its tests pass. If the stack runs, make up restarts it, one service after the other.`,
@@ -76,23 +79,32 @@ async function planOf({ application, archives, cli, steps }: Move): Promise<Plan
       nextStep: `continue on it (git switch ${branch}), or delete it (git branch -D ${branch}) and run this again`,
     })
   }
+  await git(application, 'var', 'GIT_AUTHOR_IDENT').catch((cause: Error) => {
+    throw new CliError('usage', `Git cannot commit: ${cause.message}`, {
+      nextStep: 'git config user.name NAME && git config user.email ADDRESS, then run this again',
+      cause,
+    })
+  })
   const due = stepsAfter(before.version, steps)
   for (const { check } of due) check?.(application)
   return { before, after, branch, base: await git(application, 'branch', '--show-current'), steps: due }
 }
 
-async function runStep(
-  { base, branch }: Plan,
-  title: string,
-  work: () => unknown,
-  print: (text: string) => void,
-): Promise<void> {
+interface Stage {
+  title: string
+  work: () => unknown
+  /** The next step after a failure. */
+  advice: string
+  print: (text: string) => void
+}
+
+async function runStep({ base, branch }: Plan, { title, work, advice, print }: Stage): Promise<void> {
   print(`\n${title}`)
   try {
     await work()
   } catch (cause) {
     throw new CliError('upgrade-failed', `“${title}” failed: ${(cause as Error).message}`, {
-      nextStep: `correct the cause on the branch ${branch}, or go back: git add --all && git switch --force ${base} && git branch -D ${branch}`,
+      nextStep: `${advice}. To go back: git add --all && git switch --force ${base} && git branch -D ${branch}`,
       cause,
     })
   }

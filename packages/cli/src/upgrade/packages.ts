@@ -1,9 +1,11 @@
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { CliError } from '../lib/error.ts'
 
 interface Manifest {
   name: string
+  version: string
   workspaces?: string[]
   dependencies?: Record<string, string>
   devDependencies?: Record<string, string>
@@ -13,10 +15,12 @@ const scope = '@orderflow/'
 const readManifest = (file: string) => JSON.parse(readFileSync(file, 'utf8')) as Manifest
 
 /**
- * Writes another version of the packages into each package.json of an application. Replaces their archives, too.
+ * Reads the manifests of an application and the new archives. Returns a function that writes the new version into each package.json, and replaces the
+ * archives.
  * @param archives the folder of the new archives; undefined if the application installs its packages from a registry
+ * @throws {CliError} `usage` if an archive is missing or unsuitable
  */
-export function replacePackages(application: string, version: string, archives: string | undefined): void {
+export function replacementOf(application: string, version: string, archives: string | undefined): () => void {
   const rootFile = join(application, 'package.json')
   const folders = globSync(readManifest(rootFile).workspaces ?? [], { cwd: application })
   const files = [rootFile, ...folders.map((folder) => join(application, folder, 'package.json'))]
@@ -33,33 +37,66 @@ export function replacePackages(application: string, version: string, archives: 
     }
   }
   const [root] = manifests
-  if (archives !== undefined && root) replaceArchives(application, root.manifest, used, { archives, version })
-  for (const { file, manifest } of manifests) write(file, manifest)
+  const replaceArchives =
+    archives !== undefined && root
+      ? archivesReplacement(application, root.manifest, used, { archives, version })
+      : () => {}
+  return () => {
+    replaceArchives()
+    for (const { file, manifest } of manifests) write(file, manifest)
+  }
 }
 
-/** Copies the archives of the used packages, and of the packages that these need. The root names all of them, or npm would look for them in its registry. */
-function replaceArchives(
+/**
+ * Reads the archives of the used packages, and of the packages that these need. Adds all of them to the root, or npm would look for them in its registry.
+ * Returns a function that replaces the old archives.
+ */
+function archivesReplacement(
   application: string,
   root: Manifest,
   used: Set<string>,
   { archives, version }: { archives: string; version: string },
-): void {
+): () => void {
   const vendor = dirname(root.dependencies?.[`${scope}cli`]?.slice('file:'.length) ?? '')
-  for (const old of globSync(join(vendor, 'orderflow-*.tgz'), { cwd: application })) rmSync(join(application, old))
   root.devDependencies ??= {}
+  const contents = new Map<string, Buffer>()
+  const unsuitable: string[] = []
   // The loop also visits the names that it adds.
   for (const name of used) {
     const archive = `orderflow-${name.slice(scope.length)}-${version}.tgz`
-    copyFileSync(join(archives, archive), join(application, vendor, archive))
     if (!root.dependencies?.[name]) root.devDependencies[name] = `file:${vendor}/${archive}`
-    for (const needed of neededBy(join(archives, archive))) used.add(needed)
+    const needed = neededBy(join(archives, archive), `${name} ${version}`)
+    if (typeof needed === 'string') {
+      unsuitable.push(`${archive} ${needed}`)
+      continue
+    }
+    contents.set(archive, readFileSync(join(archives, archive)))
+    for (const other of needed) used.add(other)
+  }
+  if (unsuitable.length > 0) {
+    throw new CliError('usage', `${archives} lacks archives that the application needs: ${unsuitable.join(', ')}`, {
+      nextStep: `build all archives in the clone of orderflow that has them (make -C tools packages VERSION=${version}), then name its dist/packages`,
+    })
+  }
+  return () => {
+    for (const old of globSync(join(vendor, 'orderflow-*.tgz'), { cwd: application })) rmSync(join(application, old))
+    for (const [archive, content] of contents) writeFileSync(join(application, vendor, archive), content)
   }
 }
 
-function neededBy(archive: string): string[] {
-  const text = execFileSync('tar', ['-xzOf', archive, 'package/package.json'], { encoding: 'utf8' })
-  const { dependencies = {} } = JSON.parse(text) as Manifest
-  return Object.keys(dependencies).filter((name) => name.startsWith(scope))
+/** Returns the packages that the package in an archive needs, or the reason why the archive is unsuitable. */
+function neededBy(archive: string, expected: string): string[] | string {
+  if (!existsSync(archive)) return 'is missing'
+  let manifest: Manifest
+  try {
+    const options = { encoding: 'utf8', stdio: 'pipe' } as const
+    manifest = JSON.parse(execFileSync('tar', ['-xzOf', archive, 'package/package.json'], options))
+  } catch {
+    return 'is unreadable'
+  }
+  const content = `${manifest.name} ${manifest.version}`
+  if (content !== expected) return `contains ${content}`
+  return Object.keys(manifest.dependencies ?? {}).filter((name) => name.startsWith(scope))
 }
 
 /** Keeps the indentation, as npm does. */

@@ -7,6 +7,9 @@ import { repository } from '../lib/paths.ts'
 import { runInTerminal, runTool } from '../lib/run-tool.ts'
 import { git } from './git.ts'
 
+const buildPackages =
+  'run make -C tools packages in a newer clone of orderflow, then ./orderflow upgrade CLONE/dist/packages'
+
 /**
  * Runs `./orderflow upgrade`: refuses if the upgrade would lose changes, then starts the program of the new version (`main.ts`). That program does the rest, so
  * each version contains all code that moves an application to it.
@@ -19,7 +22,7 @@ export async function upgrade(asked: string | undefined): Promise<number> {
   const temporary = mkdtempSync(join(tmpdir(), 'orderflow-upgrade-'))
   try {
     const { archive, folder } = await newCli(repository, asked, temporary)
-    await runTool('tar', ['-xzf', archive, '-C', temporary], { cwd: temporary })
+    await unpack(archive, temporary)
     const program = join(temporary, 'package/src/upgrade/main.js')
     return runInTerminal(process.execPath, [program, repository, ...(folder === undefined ? [] : [folder])])
   } finally {
@@ -86,17 +89,21 @@ export async function newCli(
     const args = ['pack', '--loglevel=error', '--pack-destination', temporary, `@orderflow/cli@${asked ?? 'latest'}`]
     return { archive: join(temporary, (await runTool('npm', args, { cwd: application })).trim()) }
   }
-  const nextStep =
-    'run make -C tools packages in a newer clone of orderflow, then ./orderflow upgrade CLONE/dist/packages'
-  if (asked === undefined) throw new CliError('usage', 'the folder of the new packages is missing', { nextStep })
+  if (asked === undefined)
+    throw new CliError('usage', 'the folder of the new packages is missing', { nextStep: buildPackages })
   const folder = resolve(asked)
   const [archive, ...others] = globSync('orderflow-cli-*.tgz', { cwd: folder })
   if (archive !== undefined && others.length === 0) return { archive: join(folder, archive), folder }
   throw new CliError(
     'usage',
     `${folder} must have one archive orderflow-cli-VERSION.tgz, but has ${archive ? 'several' : 'none'}`,
-    {
-      nextStep,
-    },
+    { nextStep: buildPackages },
   )
+}
+
+/** @throws {CliError} `usage` if the archive is damaged */
+export async function unpack(archive: string, folder: string): Promise<void> {
+  await runTool('tar', ['-xzf', archive, '-C', folder], { cwd: folder }).catch((cause: Error) => {
+    throw new CliError('usage', `${archive} cannot be unpacked: ${cause.message}`, { nextStep: buildPackages, cause })
+  })
 }

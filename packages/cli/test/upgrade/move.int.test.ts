@@ -1,6 +1,6 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -19,6 +19,8 @@ const rename: Step = {
   change: (application) => writeFileSync(join(application, 'renamed.txt'), ''),
 }
 
+const packageFolder = join(import.meta.dirname, '../..')
+
 describe('an upgrade', () => {
   let application: SmallApplication
   let printed: string[]
@@ -28,18 +30,27 @@ describe('an upgrade', () => {
   })
   afterEach(removeFolders)
 
-  const upgradeTo = (version: string, steps: Step[] = []) =>
-    move({
-      application: application.folder,
-      ...archivesOf(version),
-      steps,
-      print: (text) => void printed.push(text),
-    })
+  const upgradeWith = (given: { archives: string; cli: string }, steps: Step[] = []) =>
+    move({ application: application.folder, ...given, steps, print: (text) => void printed.push(text) })
+  const upgradeTo = (version: string, steps: Step[] = []) => upgradeWith(archivesOf(version), steps)
   const refusal = (work: Promise<unknown>): Promise<CliError> =>
     work.then(
       () => expect.fail('no refusal'),
       (error) => error,
     )
+  const expectUnchanged = () => {
+    expect(application.git('branch')).to.equal('* main')
+    expect(application.git('status', '--short')).to.equal('')
+    expect(printed).to.deep.equal([])
+  }
+  /** Runs the command of a next step that goes back, and expects the application as it was before the upgrade. */
+  const goBack = (nextStep: string | undefined) => {
+    const [, command = ''] = /To go back: (.*)$/m.exec(nextStep ?? '') ?? []
+    execFileSync('sh', ['-c', command], { cwd: application.folder, stdio: 'pipe' })
+    expect(application.git('status', '--short', '--branch')).to.equal('## main')
+    expect(application.git('branch')).to.equal('* main')
+    expect(read('package.json')).to.contain('orderflow-cli-1.0.0.tgz')
+  }
   const read = (path: string) => readFileSync(join(application.folder, path), 'utf8')
 
   it('creates a commit for the packages, for each step and for the generated files, on a branch', async () => {
@@ -79,9 +90,57 @@ describe('an upgrade', () => {
     expect(await refusal(upgradeTo('2.0.0', [{ ...rename, check }]))).to.include({ nextStep: './orderflow rebuild' })
     application.git('branch', 'upgrade-2.0.0')
     expect((await refusal(upgradeTo('2.0.0'))).message).to.equal('the branch upgrade-2.0.0 already exists')
-    expect(application.git('branch', '--show-current')).to.equal('main')
-    expect(application.git('status', '--short')).to.equal('')
-    expect(printed).to.deep.equal([])
+    application.git('branch', '-D', 'upgrade-2.0.0')
+    application.git('config', 'user.name', '')
+    expect((await refusal(upgradeTo('2.0.0'))).message).to.match(/^Git cannot commit: .*empty ident name/s)
+    expectUnchanged()
+  })
+
+  const spoilings: [problem: string, spoil: (archives: string) => void, message: RegExp][] = [
+    [
+      'are missing',
+      (archives) => ['engine', 'kit'].forEach((name) => void rmSync(join(archives, `orderflow-${name}-2.0.0.tgz`))),
+      / lacks .*: orderflow-engine-2\.0\.0\.tgz is missing, orderflow-kit-2\.0\.0\.tgz is missing$/,
+    ],
+    [
+      'have another version',
+      (archives) => renameSync(join(archives, 'orderflow-kit-2.0.0.tgz'), join(archives, 'orderflow-kit-3.0.0.tgz')),
+      /: orderflow-kit-2\.0\.0\.tgz is missing$/,
+    ],
+    [
+      'contain another package',
+      (archives) => {
+        cpSync(join(archives, 'orderflow-kit-2.0.0.tgz'), join(archives, 'orderflow-engine-2.0.0.tgz'))
+      },
+      /: orderflow-engine-2\.0\.0\.tgz contains @orderflow\/kit 2\.0\.0$/,
+    ],
+    [
+      'are incomplete',
+      (archives) => truncateSync(join(archives, 'orderflow-engine-2.0.0.tgz'), 100),
+      /: orderflow-engine-2\.0\.0\.tgz is unreadable$/,
+    ],
+  ]
+  for (const [problem, spoil, message] of spoilings) {
+    it(`changes nothing if archives ${problem}, and names them`, async () => {
+      const given = archivesOf('2.0.0')
+      spoil(given.archives)
+      const refused = await refusal(upgradeWith(given))
+      expect(refused.message).to.match(message)
+      expect(refused.nextStep).to.contain('make -C tools packages VERSION=2.0.0')
+      expectUnchanged()
+    })
+  }
+
+  it('installs archives that are already in the folder of the old ones', async () => {
+    const given = archivesOf('2.0.0')
+    const vendor = join(application.folder, 'vendor')
+    for (const name of readdirSync(vendor)) rmSync(join(vendor, name))
+    for (const name of ['cli', 'engine', 'kit']) {
+      cpSync(join(given.archives, `orderflow-${name}-2.0.0.tgz`), join(vendor, `orderflow-${name}-2.0.0.tgz`))
+    }
+    application.commit()
+    await upgradeWith({ ...given, archives: vendor })
+    expect(readdirSync(vendor)).to.have.length(3)
   })
 
   it('names the step that failed, and a command that goes back', async () => {
@@ -89,20 +148,61 @@ describe('an upgrade', () => {
       writeFileSync(join(application.folder, 'half.txt'), '')
       throw new Error('services.json has no topics')
     }
-    const { message, nextStep = '' } = await refusal(upgradeTo('2.0.0', [{ ...rename, change }]))
+    const { message, nextStep } = await refusal(upgradeTo('2.0.0', [{ ...rename, change }]))
     expect(message).to.equal('“Rename the setting Web.Hosts” failed: services.json has no topics')
-    const [, command = ''] = /^correct the cause on the branch upgrade-2\.0\.0, or go back: (.*)$/.exec(nextStep) ?? []
-    execFileSync('sh', ['-c', command], { cwd: application.folder, stdio: 'pipe' })
-    expect(application.git('status', '--short', '--branch')).to.equal('## main')
-    expect(application.git('branch')).to.equal('* main')
+    expect(nextStep).to.match(/^go back, correct the cause, and upgrade again\./)
+    goBack(nextStep)
     expect(existsSync(join(application.folder, 'half.txt'))).to.equal(false)
-    expect(read('package.json')).to.contain('orderflow-cli-1.0.0.tgz')
   })
 
-  it('fails if the tests of the application fail', async () => {
+  it('names the way back if npm fails, and leaves no record of a complete installation', async () => {
+    const records = ['.installed-lock.json', '.package-lock.json'].map((name) => {
+      return join(application.folder, 'node_modules', name)
+    })
+    for (const record of records) writeFileSync(record, '{}')
+    writeFileSync(join(application.folder, '.npmrc'), 'engine-strict=true\n')
+    application.commit()
+    const { message, nextStep } = await refusal(upgradeWith(archivesOf('2.0.0', { node: '>=1000' })))
+    expect(message).to.match(/^“Update the packages to 2\.0\.0” failed: npm install failed .*EBADENGINE/s)
+    goBack(nextStep)
+    expect(records.filter((record) => existsSync(record))).to.deep.equal([])
+  })
+
+  it('names the way back if the new version cannot generate files', async () => {
+    writeFileSync(join(application.folder, 'orderflow'), '#!/bin/sh\necho "services.json has no topics" >&2\nexit 1\n')
+    application.commit()
+    const { message, nextStep } = await refusal(upgradeTo('2.0.0'))
+    expect(message).to.match(/^“Generate files with 2\.0\.0” failed: .*services\.json has no topics/s)
+    goBack(nextStep)
+  })
+
+  it('keeps the branch if the tests of the application fail, and names the next step', async () => {
     writeFileSync(join(application.folder, 'broken'), '')
     application.commit()
-    expect((await refusal(upgradeTo('2.0.0'))).message).to.match(/^“make test” failed: exit code 2$/)
+    const { message, nextStep } = await refusal(upgradeTo('2.0.0'))
+    expect(message).to.match(/^“make test” failed: exit code 2$/)
+    expect(nextStep).to.match(/^correct the cause on the branch upgrade-2\.0\.0, and run make test again\./)
+    goBack(nextStep)
+  })
+
+  it('names the way back after Ctrl-C', async () => {
+    writeFileSync(join(application.folder, 'Makefile'), 'test:\n\t@echo waiting\n\t@sleep 60\n')
+    application.commit()
+    const { archives, cli } = archivesOf('2.0.0')
+    cpSync(join(packageFolder, 'src'), join(cli, 'src'), { recursive: true })
+    const program = join(cli, 'src/upgrade/main.ts')
+    const child = spawn(process.execPath, [program, application.folder, archives], { detached: true, stdio: 'pipe' })
+    const ended = once(child, 'close')
+    let stderr = ''
+    child.stderr.on('data', (text) => {
+      stderr += text
+    })
+    child.stdout.on('data', (text) => {
+      if (String(text).includes('waiting')) process.kill(-(child.pid ?? 0), 'SIGINT')
+    })
+    await ended
+    expect(stderr).to.match(/^error: “make test” failed:/m)
+    goBack(stderr)
   })
 
   it('installs the newest version of the registry, or the requested version', async () => {

@@ -6,16 +6,17 @@ import { temporaryFolder } from '../support.ts'
 const programs = { dapr: '1.18.2', kafka: '4.3.1', node: '24.21.0' }
 
 /** Returns a folder with the archives of a version. @orderflow/kit is new in version 2.0.0, and @orderflow/cli needs it. */
-export function archivesOf(version: string): { archives: string; cli: string } {
+export function archivesOf(version: string, engines = {}): { archives: string; cli: string } {
   const archives = temporaryFolder()
-  const cli = pack(archives, version, 'cli', version === '2.0.0' ? { '@orderflow/kit': version } : {})
+  const dependencies = version === '2.0.0' ? { '@orderflow/kit': version } : {}
+  const cli = pack(archives, version, 'cli', { dependencies, engines })
   for (const name of ['engine', ...(version === '2.0.0' ? ['kit'] : [])]) pack(archives, version, name, {})
   return { archives, cli }
 }
 
-function pack(archives: string, version: string, name: string, dependencies: Record<string, string>): string {
+function pack(archives: string, version: string, name: string, fields: object): string {
   const folder = join(archives, name)
-  write(folder, 'package/package.json', { name: `@orderflow/${name}`, version, dependencies })
+  write(folder, 'package/package.json', { name: `@orderflow/${name}`, version, type: 'module', ...fields })
   write(folder, 'package/versions.json', { ...programs, dapr: version === '2.0.0' ? '1.19.0' : programs.dapr })
   execFileSync('tar', ['-czf', join(archives, `orderflow-${name}-${version}.tgz`), '-C', folder, 'package'])
   return join(folder, 'package')

@@ -1,7 +1,7 @@
-import { rmSync, writeFileSync } from 'node:fs'
+import { rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { newCli, requireCleanBranch, requireGenerated } from '../../src/upgrade/upgrade.ts'
+import { newCli, requireCleanBranch, requireGenerated, unpack } from '../../src/upgrade/upgrade.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 import { archivesOf, smallApplication } from './small-application.ts'
 
@@ -60,6 +60,15 @@ describe('./orderflow upgrade', () => {
     expect(await refusal(newCli(folder, archives, ''))).to.contain('but has several; run make -C tools packages')
     rmSync(archives, { recursive: true })
     expect(await refusal(newCli(folder, archives, ''))).to.contain('but has none; run make -C tools packages')
+  })
+
+  it('names the next step if the archive of the new commands is damaged', async () => {
+    const { archives } = archivesOf('2.0.0')
+    const archive = join(archives, 'orderflow-cli-2.0.0.tgz')
+    truncateSync(archive, 100)
+    expect(await refusal(unpack(archive, archives))).to.match(
+      /cli-2\.0\.0\.tgz cannot be unpacked: .*; run make -C tools packages/s,
+    )
   })
 
   it('refuses a repository that does not install the packages', async () => {
