@@ -75,7 +75,7 @@ function archivesReplacement(
   }
   if (unsuitable.length > 0) {
     throw new CliError('usage', `${archives} lacks archives that the application needs: ${unsuitable.join(', ')}`, {
-      nextStep: `build all archives in the clone of orderflow that has them (make -C tools packages VERSION=${version}), then name its dist/packages`,
+      nextStep: `in a clone of orderflow, run make -C tools packages VERSION=${version}, then ./orderflow upgrade CLONE/dist/packages`,
     })
   }
   return () => {

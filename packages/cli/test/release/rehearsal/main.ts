@@ -1,13 +1,20 @@
 import { once } from 'node:events'
-import { rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { CliError } from '../../../src/lib/error.ts'
-import { services } from '../../../src/lib/services.ts'
+import { repository } from '../../../src/lib/paths.ts'
+import { runTool } from '../../../src/lib/run-tool.ts'
 import { createOutput } from '../../../src/release/output.ts'
-import { releaseFolder, shown } from '../../../src/release/record.ts'
-import { startRehearsal } from './rehearsal.ts'
+import { releaseFolder } from '../../../src/release/record.ts'
+import { type Rehearsal, startRehearsal } from './rehearsal.ts'
 
-const apps = services.map(({ role: name }) => ({ name, app: `my-${name}` }))
+/** The folder whose services are released: this clone, or an application. */
+const application = resolve(process.env.DIR || repository)
+const { services } = JSON.parse(readFileSync(join(application, 'services.json'), 'utf8')) as { services: object }
+const apps = Object.keys(services).map((service) => {
+  const name = service.replace(/-service$/, '')
+  return { name, app: `my-${name}` }
+})
 const out = createOutput()
 
 async function run(): Promise<void> {
@@ -15,24 +22,35 @@ async function run(): Promise<void> {
   const folder = join(releaseFolder(process.env), 'rehearsal')
   const stacks = Object.fromEntries(apps.map(({ app }) => [app, 'container']))
   const rehearsal = await startRehearsal({ folder, apps: stacks, onProgress: out.progress })
+  try {
+    await offer(rehearsal, folder)
+    await stopped
+  } finally {
+    out.print('removing all of it')
+    await rehearsal.close()
+    rmSync(folder, { recursive: true })
+  }
+}
+
+/** Creates the topics of the application, and prints the commands of a release. */
+async function offer({ env, kafka }: Rehearsal, folder: string): Promise<void> {
+  const reachable = { ...env, Stream__Brokers: kafka.bootstrapBrokers.join() }
+  await runTool('./orderflow', ['release-topics'], { cwd: application, env: reachable })
   const file = join(folder, 'env')
   // curl needs this variable for the manual steps.
-  const trusting = { CURL_CA_BUNDLE: rehearsal.env.NODE_EXTRA_CA_CERTS }
-  const lines = Object.entries({ ...rehearsal.env, ...trusting }).map(([name, value]) => `export ${name}='${value}'\n`)
+  const trusting = { CURL_CA_BUNDLE: env.NODE_EXTRA_CA_CERTS }
+  const lines = Object.entries({ ...env, ...trusting }).map(([name, value]) => `export ${name}='${value}'\n`)
   writeFileSync(file, lines.join(''), { mode: 0o600 })
   out.print(`
 The rehearsal is ready, with apps ${apps.map(({ app }) => app).join(', ')}. In another terminal:
 
-    . ${shown(file)}
+    cd ${application}
+    . ${file}
     printenv ACCESS_TOKEN | docker login --username=_ --password-stdin "$PLATFORM_REGISTRY"
 ${apps.map(stepsOf).join('\n')}
 
 --dry-run shows what a release would do. The topics are there. Released containers reach Kafka and MongoDB by names of their own
 network, which this machine does not know. Ctrl-C here ends it and removes all of it.`)
-  await stopped
-  out.print('removing all of it')
-  await rehearsal.close()
-  rmSync(folder, { recursive: true })
 }
 
 function stepsOf({ name, app }: { name: string; app: string }): string {
