@@ -47,6 +47,7 @@ The rehearsal is ready, with apps ${apps.map(({ app }) => app).join(', ')}. In a
     cd ${application}
     . ${file}
     printenv ACCESS_TOKEN | docker login --username=_ --password-stdin "$PLATFORM_REGISTRY"
+    export Auth__ApiKeys="$(cat .stack/auth/api-keys.json)"   # of ./orderflow api-key create
 ${apps.map(stepsOf).join('\n')}
 
 --dry-run shows what a release would do. The topics are there. Released containers reach Kafka and MongoDB by names of their own
