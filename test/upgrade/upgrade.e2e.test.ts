@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
+import { parseEnv, promisify } from 'node:util'
 import { orderWith } from '@orderflow/chaos/clients/api'
 import { audit, totals } from '@orderflow/chaos/ledger/audit'
 import { openBook } from '@orderflow/chaos/ledger/book'
@@ -11,13 +11,24 @@ import { readLog } from '@orderflow/chaos/ledger/read-log'
 import { type Load, startHttpLoad } from '@orderflow/chaos/load/http-load'
 import { approveUpTo } from '@orderflow/chaos/load/orders'
 import { createTally } from '@orderflow/chaos/load/tally'
-import { claimFolder, localKafka, repository } from '@orderflow/cli'
+import {
+  claimFolder,
+  type KafkaConnection,
+  kafkaPasswords,
+  localKafka,
+  operatorUser,
+  pemOf,
+  repository,
+  securedKafka,
+} from '@orderflow/cli'
 import { buildPackages, packPackages } from '@orderflow/packages'
 import type { Ended } from '@orderflow/test-kit/stacks'
 import { expect } from 'chai'
 import { keepLogs } from '../support/keep-logs.ts'
 
 const next = '99.0.0'
+/** The application runs as processes, or in containers with `STACK=docker`. */
+const { STACK = 'local' } = process.env
 const packages = join(repository, 'dist/packages')
 
 describe('./orderflow upgrade', function () {
@@ -38,6 +49,7 @@ describe('./orderflow upgrade', function () {
     await load?.end()
     await run('./orderflow', 'down')
     keepLogs(folder, 'upgrade')
+    await run('./orderflow', 'clean')
     rmSync(temporary, { recursive: true, force: true })
   })
 
@@ -58,9 +70,9 @@ describe('./orderflow upgrade', function () {
   }
 
   const ownServices = () => Object.keys(JSON.parse(readFileSync(join(folder, 'services.json'), 'utf8')).services)
-  /** Returns the services that `make up` has restarted, in their order. */
+  /** Returns the services that `make up` has restarted or replaced, in their order. */
   const restarts = (printed: string) =>
-    [...printed.matchAll(/^.*?([\w-]+), [\w-]+: restarting/gm)].map(([, service]) => service)
+    [...printed.matchAll(/^.*?([\w-]+)(?:, [\w-]+)?: re(?:start|plac)ing/gm)].map(([, service]) => service)
 
   it('finds an application with a service of its own, which runs and receives orders', async () => {
     await succeeds('make', 'new-service', 'NAME=shipping-service')
@@ -117,7 +129,7 @@ describe('./orderflow upgrade', function () {
     await load?.end()
     const placed = book.query<{ id: string }>('SELECT id FROM attempt')
     for (const { id } of placed) await orderWith(urlOf('order-service'), id, 'Paid')
-    await readLog(localKafka(kafkaPort(folder)), book)
+    await readLog(kafkaOf(folder), book)
     await readApi(urlOf, book)
     const findings = audit(book, { views: ['api'], approveUpTo })
     const [accepted, payments] = ['attempt WHERE accepted', 'stored_payment'].map(
@@ -154,8 +166,14 @@ async function createApplication(temporary: string, DIR: string): Promise<void> 
   await create(release, {}).finally(() => start(repository, 'git', ['worktree', 'remove', '--force', release]))
 }
 
-const kafkaPort = (folder: string): number =>
-  9092 + JSON.parse(readFileSync(join(folder, 'services.json'), 'utf8')).portOffset
+function kafkaOf(folder: string): KafkaConnection {
+  const port = 9092 + JSON.parse(readFileSync(join(folder, 'services.json'), 'utf8')).portOffset
+  if (STACK === 'local') return localKafka(port)
+  const env = parseEnv(readFileSync(join(folder, '.env'), 'utf8'))
+  const password = env[kafkaPasswords[operatorUser] ?? ''] ?? ''
+  const certificate = pemOf('CERTIFICATE', env.KAFKA_CERTIFICATE ?? '')
+  return securedKafka(`localhost:${port}`, { username: operatorUser, password }, certificate)
+}
 
 const person = { NAME: 'Ada', EMAIL: 'ada@orderflow.example' }
 const identity = Object.fromEntries(
@@ -165,7 +183,7 @@ const identity = Object.fromEntries(
 )
 
 function start(cwd: string, command: string, args: string[], env: Record<string, string> = {}): Promise<Ended> {
-  return promisify(execFile)(command, args, { cwd, env: { ...process.env, ...identity, STACK: 'local', ...env } })
+  return promisify(execFile)(command, args, { cwd, env: { ...process.env, ...identity, STACK, ...env } })
     .then(({ stdout, stderr }) => ({ code: 0, stdout, stderr }))
     .catch((error: Ended) => error)
 }

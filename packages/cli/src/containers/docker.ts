@@ -10,6 +10,8 @@ export function docker(...args: string[]): Promise<string> {
 export interface Container {
   Id: string
   Name: string
+  /** The id of its image. */
+  Image: string
   Config: { Labels: Record<string, string>; Image: string; Env: string[] }
   HostConfig: { NetworkMode: string }
   State: { Status: string; ExitCode: number; StartedAt: string; Health?: { Status: string } }

@@ -3,13 +3,14 @@ import { ensureTopics, topics } from '../kafka/topics.ts'
 import { CliError } from '../lib/error.ts'
 import { type ComposeStore, grafanaImage, jaegerImage, prometheusImage, stackImages } from '../lib/images.ts'
 import { withRetries } from '../lib/poll.ts'
+import { services } from '../lib/services.ts'
 import type { ProvisionOptions } from '../provision/build.ts'
 import type { ProgressOptions } from '../runner.ts'
-import { type Container, compose, containersOf, docker } from './docker.ts'
+import { type Container, compose, containersOf, docker, serviceOf } from './docker.ts'
 import { composeMissing, engineMissing } from './engine.ts'
 import { buildServiceImages, ensureImages, pull } from './images.ts'
 import { ensureEnvFile, type Project, readProject, recordObservers, recordStore } from './project.ts'
-import { composeFiles, readReplicaCounts, writeAdditions } from './replicas.ts'
+import { composeFiles, podOf, readReplicaCounts, writeAdditions } from './replicas.ts'
 
 interface DockerUpOptions extends ProgressOptions {
   store: ComposeStore
@@ -31,12 +32,13 @@ export async function dockerUp({ store, observed, onProgress, signal }: DockerUp
     if (standIn) onProgress(`warning: ${name} is a stand-in: ${standIn}`)
   }
   await buildServiceImages(onProgress)
+  await replaceOutdated(project.name, onProgress)
   onProgress('containers: starting')
-  await startContainers()
+  await startContainers(['--remove-orphans'])
   const restarted = await restartCompanions(project.name)
   if (restarted.length > 0) {
     onProgress(`${restarted.join(', ')}: restarted to use the network of the new pod`)
-    await startContainers()
+    await startContainers(['--remove-orphans'])
   }
   // The container `setup` has checked the topics, too, but its warnings are only in its log.
   const warnings = await withRetries('Kafka', () => ensureTopics(project.kafka, topics.containers))
@@ -45,8 +47,42 @@ export async function dockerUp({ store, observed, onProgress, signal }: DockerUp
   return project
 }
 
-function startContainers(): Promise<void> {
-  return compose(composeFiles(), ['up', '--detach', '--wait', '--wait-timeout', '180', '--remove-orphans'])
+/** @param args options, then names in docker-compose.yml; without names, starts all containers */
+function startContainers(args: string[]): Promise<void> {
+  return compose(composeFiles(), ['up', '--detach', '--wait', '--wait-timeout', '180', ...args])
+}
+
+/**
+ * Replaces the pods of containers whose image has changed, for example after an upgrade. Compose would stop all pods at the same time. Before that,
+ * replaces Kafka and the store if they have changed. Also runs `setup`, because a new version may need new rights.
+ */
+async function replaceOutdated(project: string, onProgress: (line: string) => void): Promise<void> {
+  const outdated = await outdatedContainers(project)
+  const replicas = readReplicaCounts()
+  const pods = services
+    .flatMap((service) => Array.from({ length: replicas[service.name] ?? 1 }, (_, index) => podOf(service, index + 1)))
+    .filter((pod) => pod.some((name) => outdated.includes(name)))
+  if (pods.length === 0) return
+  onProgress('setup: starting')
+  await startContainers(['setup'])
+  const setup = (await containersOf(project)).find((container) => serviceOf(container) === 'setup')
+  // If setup fails, the start of all containers reports it.
+  if (!setup || (await docker('wait', setup.Id)).trim() !== '0') return
+  for (const pod of pods) {
+    onProgress(`${pod.at(-1)}: replacing, because its image has changed`)
+    await startContainers(['--no-deps', ...pod])
+  }
+}
+
+/** Returns the names in docker-compose.yml of running containers whose image is not the present one of its name. */
+async function outdatedContainers(project: string): Promise<string[]> {
+  const running = (await containersOf(project)).filter(({ State }) => State.Status === 'running')
+  const names = [...new Set(running.map(({ Config }) => Config.Image))]
+  const ids = await Promise.all(
+    names.map((name) => docker('image', 'inspect', '--format', '{{.Id}}', name).catch(() => '')),
+  )
+  const present = new Map(names.map((name, index) => [name, ids[index]?.trim()]))
+  return running.filter(({ Config, Image }) => present.get(Config.Image) !== Image).map(serviceOf)
 }
 
 /** Pulls or builds the observers' images. Grafana is optional, because its image cannot be built. */

@@ -6,6 +6,7 @@ function container(service: string, State: Partial<Container['State']>): Contain
   return {
     Id: service,
     Name: `/${service}`,
+    Image: '',
     Config: { Labels: { 'com.docker.compose.service': service }, Image: '', Env: [] },
     HostConfig: { NetworkMode: '' },
     State: { Status: 'running', ExitCode: 0, StartedAt: new Date().toISOString(), ...State },
