@@ -113,6 +113,8 @@ describe('./orderflow upgrade', function () {
       `Update the packages to ${next}`,
     ])
     for (const subject of subjects) expect(subject).to.match(/^[A-Z][a-z]+ .{1,60}$/)
+    const generated = readFileSync(join(folder, '.gitattributes'), 'utf8')
+    expect(generated).to.contain('\ncomponents/postgresql/statestore-save.yaml linguist-generated\n')
   })
 
   it('restarts one service after the other with `make up`', async () => {

@@ -1,3 +1,6 @@
+import { appendFileSync } from 'node:fs'
+import { join } from 'node:path'
+
 /** A change of a version to which applications must adapt. */
 export interface Step {
   /** The version that introduced the change. */
@@ -18,7 +21,18 @@ export interface Step {
  * All steps, in the order of their versions. Their code may import only modules of Node (see `main.ts`). A codemod loads other packages from the
  * application, with `createRequire`.
  */
-export const steps: readonly Step[] = []
+export const steps: readonly Step[] = [
+  {
+    version: '0.3.0',
+    title: 'Mark the saving component of PostgreSQL as generated',
+    why: 'Sidecars save through functions that make up adds to its PostgreSQL. For your own server, run ./orderflow databases before the new version starts.',
+    change: (application) =>
+      appendFileSync(
+        join(application, '.gitattributes'),
+        'components/postgresql/statestore-save.yaml linguist-generated\n',
+      ),
+  },
+]
 
 export const stepsAfter = (version: string, all: readonly Step[]): Step[] =>
   all.filter((step) => isNewer(step.version, version))
