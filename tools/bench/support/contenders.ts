@@ -8,7 +8,8 @@ import {
   partitions,
   repository,
 } from '@orderflow/cli'
-import { paymentEvents } from '@orderflow/envelope-schema'
+import { deadLetterTopic } from '@orderflow/envelope'
+import { orderEvents, paymentEvents } from '@orderflow/envelope-schema'
 import { paymentIdOf } from '@orderflow/payment-service/store'
 import { Pool } from 'pg'
 import type { BenchStack } from './bench-stack.ts'
@@ -17,7 +18,10 @@ import { copyTopic } from './stream.ts'
 
 export interface Contender {
   name: string
+  /** True if it validates events by the schema, and publishes invalid events to the dead-letter topic of its input. */
+  validates: boolean
   specs: ProcessSpec[]
+  input: string
   topic: string
   consumerGroup: string
   /** Returns the key of an order’s payment in its store. */
@@ -26,21 +30,31 @@ export interface Contender {
   countStored: () => Promise<number>
 }
 
-/** Runs `work` with all contenders, payment-service first. Each of the other contenders gets a database and a topic. */
+/**
+ * Runs `work` with all contenders: payment-service, then all peers without validation, then all peers with it. Each contender has its own
+ * topics, consumer group and database.
+ */
 export async function withContenders<Result>(
   stack: BenchStack,
   work: (contenders: Contender[]) => Promise<Result>,
 ): Promise<Result> {
   const uri = stack.specOf('payment-sidecar').env.State__ConnectionString ?? ''
-  const names = peers.map(({ name }) => name)
-  await ensureDatabases(uri, names)
-  const pools = ['payment-service', ...names].map(
-    (name) => new Pool({ connectionString: inDatabase(uri, name), max: 1 }),
-  )
-  const [ours, ...theirs] = pools as [Pool, ...Pool[]]
+  const pools: Pool[] = []
+  const poolOf = (name: string) => {
+    const pool = new Pool({ connectionString: inDatabase(uri, name), max: 1 })
+    pools.push(pool)
+    return pool
+  }
   try {
-    const others = theirs.map((pool, index) => contender(stack, uri, peers[index] as Peer, pool))
-    return await work([orderflow(stack, ours), ...(await Promise.all(others))])
+    const contenders = [orderflow(stack, poolOf('payment-service'))]
+    for (const validates of [false, true]) {
+      for (const peer of peers) {
+        const id = validates ? `${peer.name}-validating` : peer.name
+        await ensureDatabases(uri, [id])
+        contenders.push(await contender(stack, uri, peer, { id, validates, pool: poolOf(id) }))
+      }
+    }
+    return await work(contenders)
   } finally {
     await Promise.all(pools.map((pool) => pool.end()))
   }
@@ -50,7 +64,9 @@ function orderflow({ specOf }: BenchStack, pool: Pool): Contender {
   const payments = `FROM state WHERE key LIKE '%||payment/%'`
   return {
     name: 'orderflow',
+    validates: true,
     specs: [specOf('payment-service'), specOf('payment-sidecar')],
+    input: orderEvents,
     topic: paymentEvents,
     consumerGroup: 'payment-service',
     paymentOf: paymentIdOf,
@@ -61,31 +77,38 @@ function orderflow({ specOf }: BenchStack, pool: Pool): Contender {
 async function contender(
   stack: BenchStack,
   uri: string,
-  { name, label, command }: Peer,
-  pool: Pool,
+  { label, command: [program, ...args] }: Peer,
+  { id, validates, pool }: { id: string; validates: boolean; pool: Pool },
 ): Promise<Contender> {
   await pool.query(readFileSync(join(repository, 'tools/bench/compare/payments.sql'), 'utf8'))
-  const topic = `${name}-${paymentEvents}`
+  const [input, topic] = [`${id}-${orderEvents}`, `${id}-${paymentEvents}`]
+  await copyTopic(stack.kafka, orderEvents, input)
+  await copyTopic(stack.kafka, deadLetterTopic(orderEvents), deadLetterTopic(input))
   await copyTopic(stack.kafka, paymentEvents, topic)
-  const [program, ...args] = command
   const { hostname, port, username, password } = new URL(uri)
   const env = {
     BROKER: stack.kafka.bootstrapBrokers[0] ?? '',
+    INPUT: input,
+    GROUP: id,
     TOPIC: topic,
+    DEAD_LETTERS: deadLetterTopic(input),
     PARTITIONS: String(partitions.processes),
     SESSION_TIMEOUT_MS: String(sessionTimeoutMs()),
     PGHOST: hostname,
     PGPORT: port,
     PGUSER: username,
     PGPASSWORD: password,
-    PGDATABASE: name,
+    PGDATABASE: id,
     PGSSLMODE: 'disable',
+    ...(validates && { SCHEMA: join(repository, 'envelope-schema/bundled/OrderCreated.1.received.json') }),
   }
   return {
-    name: label,
-    specs: [{ name: `${name}-payments`, command: program, args, env, ports: {} }],
+    name: validates ? `${label}, validating` : label,
+    validates,
+    specs: [{ name: id, command: program, args, env, ports: {} }],
+    input,
     topic,
-    consumerGroup: `${name}-payments`,
+    consumerGroup: id,
     paymentOf: (orderId) => orderId,
     ...questions(pool, 'SELECT order_id::text FROM payment', 'SELECT count(*) FROM payment'),
   }

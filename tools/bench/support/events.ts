@@ -34,6 +34,22 @@ export function* orderEvents(count: number, filling = 0, total = (_index: number
   }
 }
 
+/** Returns OrderCreated events that break the schema, each in another way, and a text that is not JSON. */
+export function invalidOrders(): OutsideEvent[] {
+  const [{ key, value }] = [...orderEvents(1)] as [OutsideEvent]
+  const valid = JSON.parse(value.toString())
+  const wrong = [
+    { TraceId: '00000000-0000-0000-0000-000000000000' },
+    { CreationDate: '2026-02-30T00:00:00Z' },
+    { CreationDate: undefined },
+    { Payload: { ...valid.Payload, OrderId: `urn:uuid:${key}` } },
+    { Payload: { ...valid.Payload, CustomerName: '\u3000' } },
+    { Payload: { ...valid.Payload, Total: '10' } },
+  ]
+  const texts = ['not JSON', ...wrong.map((fields) => JSON.stringify({ ...valid, ...fields }))]
+  return texts.map((text) => ({ key: randomUUID(), value: Buffer.from(text) }))
+}
+
 export async function publishOrders(
   stream: Stream,
   ...[count, filling, total]: Parameters<typeof orderEvents>

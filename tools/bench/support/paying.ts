@@ -1,17 +1,15 @@
-import { checkPayload, orderEvents as orderEventsTopic, parseFullEnvelope } from '@orderflow/envelope-schema'
+import { deadLetterTopic } from '@orderflow/envelope'
+import { checkPayload, parseFullEnvelope } from '@orderflow/envelope-schema'
 import type { BenchStack } from './bench-stack.ts'
 import type { Contender } from './contenders.ts'
-import { type Ledger, ledgerOf } from './ledger.ts'
-import { countBusyShare, countProcessorTime } from './process-use.ts'
-import { distance, type Stream } from './stream.ts'
+import { invalidOrders, orderEvents } from './events.ts'
+import { type Ledger, ledgerOf, requireComplete } from './ledger.ts'
+import { countProcessorTime } from './process-use.ts'
+import { distance, type OutsideEvent, type Stream } from './stream.ts'
 
 export interface Payment {
-  /** The time from the start to the first check that finds published payments. */
-  startSeconds: number
-  /** The rate between the first check that finds payments and the check that finds all. Leaves out the payments that the first check found. */
   perSecond: number
-  busy: number
-  /** Microseconds of processor time per event, while the rate is measured. */
+  /** Microseconds of processor time per event. */
   microseconds: Record<(typeof processes)[number], number>
 }
 
@@ -20,62 +18,90 @@ export const processes = ['program', 'sidecar', 'kafka', 'postgresql'] as const
 /** A contender has finished if all offsets are committed and it has published nothing for this time. */
 const settleMs = 5_000
 
+/** Returns the number of events that keep a contender busy for this time, in steps of 500, up to 30,000. */
+export function backlogFor(perSecond: number, seconds: number): number {
+  return Math.min(Math.max(Math.round((perSecond * seconds) / 500), 1), 60) * 500
+}
+
 /** Every tenth order has an amount above the limit, so contenders reject its payment. */
 const isRejected = (index: number) => index % 10 === 9
 export const total = (index: number) => (isRejected(index) ? 10_000.01 : 9_999.99)
 
-/** @throws {Error} if an announcement is invalid or does not match the amount */
-export async function requireRightAnswers(stack: BenchStack, stream: Stream, contender: Contender, orders: string[]) {
-  const expected = new Map(orders.map((id, index) => [id, isRejected(index) ? 'PaymentRejected' : 'PaymentApproved']))
-  const wrong: string[] = []
-  let seen = 0
-  const stop = await stream.follow(contender.topic, (value) => {
-    seen += 1
-    try {
-      const { Name, Payload } = checkPayload(parseFullEnvelope(value)) as { Name: string; Payload: { OrderId: string } }
-      if (expected.get(Payload.OrderId) !== Name) wrong.push(`${Name} of ${Payload.OrderId}`)
-    } catch (error) {
-      wrong.push(`${(error as Error).message}: ${value.toString()}`)
-    }
+/**
+ * Gives a running contender 1,000 orders, and invalid events if it validates. Returns the ids of the orders.
+ * @throws {Error} if an announcement is invalid or does not match the amount, or if other events than the invalid ones are dead letters
+ */
+export async function requireRightAnswers(stack: BenchStack, stream: Stream, contender: Contender): Promise<string[]> {
+  const { name, validates, specs, input, topic } = contender
+  const orders = [...orderEvents(1_000, 0, total)]
+  const invalid = validates ? invalidOrders() : []
+  await stream.publish(input, [...orders.slice(0, 500), ...invalid, ...orders.slice(500)])
+  await stack.wait(`${name} to pay the first orders`, specs, async () => {
+    const published = distance([], await stream.ends(topic))
+    return published < orders.length ? `${published} are published` : uncommitted(stream, contender)
   })
-  await pay(stack, stream, contender, orders.length)
-  await stack.wait('its announcements', [], async () => (seen < orders.length ? `${seen} were read` : undefined))
-  await stop()
-  if (wrong.length > 0)
-    throw new Error(`${contender.name} published ${wrong.length} wrong announcements, such as ${wrong[0]}`)
+
+  const all = async (topic: string) => stream.records(topic, [], await stream.ends(topic))
+  const expected = new Map(
+    orders.map(({ key }, index) => [key, isRejected(index) ? 'PaymentRejected' : 'PaymentApproved']),
+  )
+  const wrong = (await all(topic)).flatMap(({ value }) => wrongAnswer(value, expected) ?? [])
+  if (wrong.length > 0) throw new Error(`${name} published ${wrong.length} wrong announcements, such as ${wrong[0]}`)
+
+  const textsOf = (events: OutsideEvent[]) => events.map(({ value }) => value.toString())
+  const deadLetters = await all(deadLetterTopic(input))
+  requireComplete(`${name}, its dead letters`, ledgerOf(textsOf(invalid), textsOf(deadLetters)))
+  return orders.map(({ key }) => key)
 }
 
-/** Starts a contender, waits until it has paid all events in Kafka, and stops it. */
-export async function pay(stack: BenchStack, stream: Stream, contender: Contender, events: number): Promise<Payment> {
+function wrongAnswer(value: Buffer, expected: Map<string, string>): string | undefined {
+  try {
+    const { Name, Payload } = checkPayload(parseFullEnvelope(value)) as { Name: string; Payload: { OrderId: string } }
+    return expected.get(Payload.OrderId) === Name ? undefined : `${Name} of ${Payload.OrderId}`
+  } catch (error) {
+    return `${(error as Error).message}: ${value.toString()}`
+  }
+}
+
+/**
+ * Publishes orders while a running contender is paused, so that it finds all of them when it continues. The pause is shorter than the session
+ * timeout. Returns the ids of the orders.
+ */
+async function giveBacklog(
+  stack: BenchStack,
+  stream: Stream,
+  { specs, input }: Contender,
+  count: number,
+): Promise<string[]> {
+  const orders = [...orderEvents(count, 0, total)]
+  stack.signal(specs, 'SIGSTOP')
+  await stream.publish(input, orders)
+  stack.signal(specs, 'SIGCONT')
+  return orders.map(({ key }) => key)
+}
+
+/** Lets a running contender pay a backlog. Returns the ids of the orders, too. */
+export async function pay(
+  stack: BenchStack,
+  stream: Stream,
+  contender: Contender,
+  count: number,
+): Promise<{ payment: Payment; orders: string[] }> {
   const { name, specs, topic, countStored } = contender
   const before = { ends: await stream.ends(topic), stored: await countStored() }
+  const orders = await giveBacklog(stack, stream, contender, count)
   const startedAt = performance.now()
-  let first: ReturnType<typeof beginAt> | undefined
-  const beginAt = (published: number) => ({
-    at: performance.now(),
-    published,
-    used: countProcessorTime(stack.plan.folder),
-    busy: countBusyShare(),
-  })
-  stack.launch(specs)
-  await stack.wait(`${name} to pay ${events} orders`, specs, async () => {
+  const usedSince = countProcessorTime(stack.plan.folder)
+  await stack.wait(`${name} to pay ${count} orders`, specs, async () => {
     const published = distance(before.ends, await stream.ends(topic))
-    if (published > 0) first ??= beginAt(published)
-    if (published < events) return `${published} are published`
+    if (published < count) return `${published} are published`
     const stored = (await countStored()) - before.stored
-    return stored < events ? `${stored} are stored` : undefined
+    return stored < count ? `${stored} are stored` : undefined
   })
-  if (!first) throw new Error(`${name} published no payment`)
-  const [endedAt, used, busy] = [performance.now(), first.used(), first.busy()]
-  // Uncommitted events would be delivered again in the next run.
-  await stack.wait(`${name} to commit its offsets`, specs, () => uncommitted(stream, contender))
-  await stack.stop(specs)
-  const paid = events - first.published
-  const perEvent = (process = '') => ((used[process] ?? 0) * 1_000) / paid
-  return {
-    startSeconds: (first.at - startedAt) / 1_000,
-    perSecond: (paid * 1_000) / (endedAt - first.at),
-    busy,
+  const [endedAt, used] = [performance.now(), usedSince()]
+  const perEvent = (process = '') => ((used[process] ?? 0) * 1_000) / count
+  const payment = {
+    perSecond: (count * 1_000) / (endedAt - startedAt),
     microseconds: {
       program: perEvent(specs[0]?.name),
       sidecar: perEvent(specs[1]?.name),
@@ -83,25 +109,26 @@ export async function pay(stack: BenchStack, stream: Stream, contender: Contende
       postgresql: perEvent('postgresql'),
     },
   }
+  return { payment, orders }
 }
 
 /**
- * Lets a contender pay all events, but kills and restarts it when half of the orders are paid. Returns the seconds from the kill to the next
- * payment.
+ * Lets a running contender pay a backlog, but kills and restarts it when half of the orders are paid. Returns the seconds from the kill to the
+ * next payment, and the ids of the orders.
  */
 export async function payKilled(
   stack: BenchStack,
   stream: Stream,
   contender: Contender,
-  events: number,
-): Promise<number> {
+  backlog: number,
+): Promise<{ silentSeconds: number; orders: string[] }> {
   const { name, specs, topic, countStored } = contender
   const before = { ends: await stream.ends(topic), stored: await countStored() }
   const published = async () => distance(before.ends, await stream.ends(topic))
-  stack.launch(specs)
-  await stack.wait(`${name} to pay half of ${events} orders`, specs, async () => {
+  const orders = await giveBacklog(stack, stream, contender, backlog)
+  await stack.wait(`${name} to pay half of ${backlog} orders`, specs, async () => {
     const count = await published()
-    return count < events / 2 ? `${count} are published` : undefined
+    return count < backlog / 2 ? `${count} are published` : undefined
   })
   stack.signal(specs, 'SIGKILL')
   await stack.stop(specs)
@@ -110,21 +137,20 @@ export async function payKilled(
   let resumedAt = Number.NaN
   let last = { count: left, at: killedAt }
   stack.launch(specs)
-  await stack.wait(`${name} to pay the rest of ${events} orders`, specs, async () => {
+  await stack.wait(`${name} to pay the rest of ${backlog} orders`, specs, async () => {
     const count = await published()
     if (count > left && Number.isNaN(resumedAt)) resumedAt = performance.now()
     if (count > last.count) last = { count, at: performance.now() }
-    const isComplete = count >= events && (await countStored()) - before.stored >= events
+    const isComplete = count >= backlog && (await countStored()) - before.stored >= backlog
     if (!isComplete && performance.now() - last.at < settleMs) return `${count} are published`
     // If a payment is still missing when all offsets are committed, it is lost.
     return uncommitted(stream, contender)
   })
-  await stack.stop(specs)
-  return (resumedAt - killedAt) / 1_000
+  return { silentSeconds: (resumedAt - killedAt) / 1_000, orders }
 }
 
-async function uncommitted(stream: Stream, { consumerGroup }: Contender): Promise<string | undefined> {
-  const lag = await stream.lag(orderEventsTopic, consumerGroup)
+export async function uncommitted(stream: Stream, { input, consumerGroup }: Contender): Promise<string | undefined> {
+  const lag = await stream.lag(input, consumerGroup)
   return lag > 0 ? `${lag} are not committed` : undefined
 }
 

@@ -1,6 +1,6 @@
 import { checkPayload, parseEnvelope, parseFullEnvelope } from '@orderflow/envelope-schema'
 import { expect } from 'chai'
-import { orderEvents, plainEventBytes } from '../support/events.ts'
+import { invalidOrders, orderEvents, plainEventBytes } from '../support/events.ts'
 import { batches, distance } from '../support/stream.ts'
 
 describe('the generator of outside events', () => {
@@ -25,6 +25,18 @@ describe('the generator of outside events', () => {
     const size = (filling: number) => [...orderEvents(2, filling)].reduce((sum, { value }) => sum + value.length, 0) / 2
     expect(size(0)).to.be.closeTo(plainEventBytes, 20)
     expect(size(10_000) - size(0)).to.be.closeTo(10_000, 20)
+  })
+
+  it('generates invalid events, each with another problem', () => {
+    const problems = invalidOrders().map(({ value }) => {
+      try {
+        return checkPayload(parseEnvelope(value))
+      } catch (error) {
+        return (error as Error).message
+      }
+    })
+    expect(problems.filter((problem) => typeof problem !== 'string')).to.be.empty
+    expect(new Set(problems)).to.have.property('size', 7)
   })
 
   it('keeps batches below Kafka’s limit, even if all events of a batch go to one partition', () => {

@@ -1,10 +1,12 @@
-// Payments with Watermill: the router of its guide, Kafka for input and output, and pgx. Run it with BROKER, TOPIC (to publish to),
-// PARTITIONS, SESSION_TIMEOUT_MS and the PG variables.
+// Payments with Watermill: the router of its guide, Kafka for input and output, and pgx. Run it with BROKER, INPUT, GROUP, TOPIC (to publish
+// to), PARTITIONS, SESSION_TIMEOUT_MS, DEAD_LETTERS and the PG variables. It validates only with SCHEMA, the file of a JSON Schema.
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -19,6 +21,7 @@ import (
 	"github.com/ThreeDotsLabs/watermill/message/router/plugin"
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 func main() {
@@ -42,7 +45,7 @@ func run(ctx context.Context) error {
 		Brokers:               brokers,
 		Unmarshaler:           kafka.DefaultMarshaler{},
 		OverwriteSaramaConfig: subscriberConfig(),
-		ConsumerGroup:         "watermill-payments",
+		ConsumerGroup:         os.Getenv("GROUP"),
 	}, logger)
 	if err != nil {
 		return err
@@ -62,8 +65,23 @@ func run(ctx context.Context) error {
 	}
 	router.AddPlugin(plugin.SignalsHandler)
 	router.AddMiddleware(middleware.Recoverer)
+	p := payments{pool: pool}
+	if file := os.Getenv("SCHEMA"); file != "" {
+		compiler := jsonschema.NewCompiler()
+		compiler.AssertFormat()
+		if p.schema, err = compiler.Compile(file); err != nil {
+			return err
+		}
+		poison, err := middleware.PoisonQueueWithFilter(publisher, os.Getenv("DEAD_LETTERS"), func(err error) bool {
+			return errors.Is(err, errInvalid)
+		})
+		if err != nil {
+			return err
+		}
+		router.AddMiddleware(poison)
+	}
 	// An event is acknowledged after the handler’s result was published.
-	router.AddHandler("payments", "orderevents", subscriber, os.Getenv("TOPIC"), publisher, payments{pool}.pay)
+	router.AddHandler("payments", os.Getenv("INPUT"), subscriber, os.Getenv("TOPIC"), publisher, p.pay)
 	return router.Run(ctx)
 }
 
@@ -121,23 +139,22 @@ type payment struct {
 }
 
 type payments struct {
-	pool *pgxpool.Pool
+	pool   *pgxpool.Pool
+	schema *jsonschema.Schema
 }
+
+var errInvalid = errors.New("invalid event")
 
 const insert = `INSERT INTO payment (order_id, payment_id, amount, status, created_at)
 	VALUES ($1, $2, $3, $4, $5) ON CONFLICT (order_id) DO NOTHING`
 
 func (p payments) pay(msg *message.Message) ([]*message.Message, error) {
-	var event envelope
-	if err := json.Unmarshal(msg.Payload, &event); err != nil {
-		return nil, err
+	event, o, err := p.read(msg.Payload)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errInvalid, err)
 	}
 	if event.Name != "OrderCreated" {
 		return nil, nil
-	}
-	var o order
-	if err := json.Unmarshal(event.Payload, &o); err != nil {
-		return nil, err
 	}
 	paid := payment{
 		PaymentID: uuid.NewSHA1(o.OrderID, []byte("payment")),
@@ -162,6 +179,27 @@ func (p payments) pay(msg *message.Message) ([]*message.Message, error) {
 	out := message.NewMessage(watermill.NewUUID(), announcement)
 	out.Metadata.Set("partition", o.OrderID.String())
 	return []*message.Message{out}, nil
+}
+
+// read returns an error if the event is malformed or breaks the schema. It ignores events with other names.
+func (p payments) read(value []byte) (event envelope, o order, err error) {
+	if err = json.Unmarshal(value, &event); err != nil {
+		return event, o, err
+	}
+	if event.Name != "" && event.Name != "OrderCreated" {
+		return event, o, nil
+	}
+	if p.schema != nil {
+		document, err := jsonschema.UnmarshalJSON(bytes.NewReader(value))
+		if err != nil {
+			return event, o, err
+		}
+		if err := p.schema.Validate(document); err != nil {
+			return event, o, err
+		}
+	}
+	err = json.Unmarshal(event.Payload, &o)
+	return event, o, err
 }
 
 func announce(cause envelope, paid payment, status string, at time.Time) ([]byte, error) {

@@ -1,10 +1,21 @@
+import { readFileSync } from 'node:fs'
 import { Controller, Inject, Module } from '@nestjs/common'
-import { type ClientKafka, ClientsModule, EventPattern, Payload, Transport } from '@nestjs/microservices'
+import {
+  type ClientKafka,
+  ClientsModule,
+  Ctx,
+  EventPattern,
+  type KafkaContext,
+  Payload,
+  Transport,
+} from '@nestjs/microservices'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
 import { Pool } from 'pg'
 import { lastValueFrom } from 'rxjs'
 import { v5 as nameBasedId } from 'uuid'
 
-const { BROKER = '', TOPIC = '', PARTITIONS } = process.env
+const { BROKER = '', INPUT = '', TOPIC = '', DEAD_LETTERS = '', SCHEMA, PARTITIONS } = process.env
 const app = { AppId: '5d1c5a0e-0a53-4b7e-a4d5-6c55f1c8e011', AppName: 'nestjs-payments' }
 const approveUpTo = 10_000
 
@@ -14,6 +25,14 @@ interface OrderCreated {
   CorrelationId?: string
   TraceId?: string
   Payload: { OrderId: string; Total: number }
+}
+
+const validate = SCHEMA ? compile(SCHEMA) : undefined
+
+function compile(file: string): ValidateFunction {
+  const ajv = new Ajv2020({ strict: false })
+  addFormats.default(ajv)
+  return ajv.compile(JSON.parse(readFileSync(file, 'utf8')))
 }
 
 const insert = `INSERT INTO payment (order_id, payment_id, amount, status, created_at)
@@ -26,9 +45,14 @@ export class PaymentsController {
     @Inject(Pool) private readonly pool: Pool,
   ) {}
 
-  @EventPattern('orderevents')
-  async pay(@Payload() event: OrderCreated): Promise<void> {
-    if (event.Name !== 'OrderCreated') return
+  @EventPattern<string>(INPUT)
+  async pay(@Payload() event: OrderCreated, @Ctx() context: KafkaContext): Promise<void> {
+    if (typeof event?.Name === 'string' && event.Name !== 'OrderCreated') return
+    if (validate && !validate(event)) {
+      const { key } = context.getMessage()
+      await lastValueFrom(this.kafka.emit(DEAD_LETTERS, { key, value: event, headers: { reason: 'invalid event' } }))
+      return
+    }
     const { OrderId, Total } = event.Payload
     const [paymentId, now] = [nameBasedId('payment', OrderId), new Date()]
     const status = Total <= approveUpTo ? 'Approved' : 'Rejected'
