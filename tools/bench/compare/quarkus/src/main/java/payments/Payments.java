@@ -4,6 +4,8 @@ import io.agroal.api.AgroalDataSource;
 import io.smallrye.mutiny.Uni;
 import io.smallrye.reactive.messaging.MutinyEmitter;
 import io.smallrye.reactive.messaging.annotations.Blocking;
+import io.smallrye.reactive.messaging.kafka.KafkaRecord;
+import io.smallrye.reactive.messaging.kafka.KafkaRecordBatch;
 import io.smallrye.reactive.messaging.kafka.Record;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.inject.Inject;
@@ -12,6 +14,9 @@ import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import org.eclipse.microprofile.reactive.messaging.Channel;
 import org.eclipse.microprofile.reactive.messaging.Incoming;
 import org.eclipse.microprofile.reactive.messaging.OnOverflow;
@@ -26,14 +31,25 @@ public class Payments {
   @Inject
   AgroalDataSource database;
 
-  // Only a whole batch can wait, because `pay` returns after its announcements were published.
+  // The buffer stays small, because `pay` returns after the announcements of its batch were published.
   @Channel("payments")
   @OnOverflow(OnOverflow.Strategy.UNBOUNDED_BUFFER)
   MutinyEmitter<Record<String, Envelope>> kafka;
 
   @Incoming("orders")
   @Blocking
-  void pay(List<Envelope> events) throws SQLException {
+  CompletionStage<Void> receive(KafkaRecordBatch<String, Envelope> batch) throws SQLException {
+    var records = batch.getRecords();
+    pay(records.stream().map(KafkaRecord::getPayload).filter(Objects::nonNull).toList());
+    // In a batch, SmallRye publishes a dead letter only for a record that is rejected alone.
+    var deadLetters = records.stream()
+        .filter(event -> event.getPayload() == null)
+        .map(event -> event.nack(new IllegalArgumentException("the event is unreadable")).toCompletableFuture())
+        .toArray(CompletableFuture[]::new);
+    return CompletableFuture.allOf(deadLetters).thenCompose(done -> batch.ack());
+  }
+
+  private void pay(List<Envelope> events) throws SQLException {
     var now = OffsetDateTime.now(ZoneOffset.UTC).truncatedTo(ChronoUnit.MILLIS);
     var announcements = events.stream()
         .filter(event -> event.name().equals("OrderCreated"))
