@@ -18,6 +18,8 @@ import { copyTopic } from './stream.ts'
 
 export interface Contender {
   name: string
+  /** The label of its program, which is the same with and without validation. */
+  label: string
   /** True if it validates events by the schema, and publishes invalid events to the dead-letter topic of its input. */
   validates: boolean
   specs: ProcessSpec[]
@@ -64,6 +66,7 @@ function orderflow({ specOf }: BenchStack, pool: Pool): Contender {
   const payments = `FROM state WHERE key LIKE '%||payment/%'`
   return {
     name: 'orderflow',
+    label: 'orderflow',
     validates: true,
     specs: [specOf('payment-service'), specOf('payment-sidecar')],
     input: orderEvents,
@@ -104,6 +107,7 @@ async function contender(
   }
   return {
     name: validates ? `${label}, validating` : label,
+    label,
     validates,
     specs: [{ name: id, command: program, args, env, ports: {} }],
     input,
