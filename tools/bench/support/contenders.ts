@@ -8,8 +8,7 @@ import {
   partitions,
   repository,
 } from '@orderflow/cli'
-import { deadLetterTopic } from '@orderflow/envelope'
-import { orderEvents, paymentEvents } from '@orderflow/envelope-schema'
+import { deadLetterTopic, orderEvents, paymentEvents } from '@orderflow/envelope-schema'
 import { paymentIdOf } from '@orderflow/payment-service/store'
 import { Pool } from 'pg'
 import type { BenchStack } from './bench-stack.ts'

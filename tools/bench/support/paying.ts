@@ -1,5 +1,4 @@
-import { deadLetterTopic } from '@orderflow/envelope'
-import { checkPayload, parseFullEnvelope } from '@orderflow/envelope-schema'
+import { checkPayload, deadLetterTopic, parseFullEnvelope } from '@orderflow/envelope-schema'
 import type { BenchStack } from './bench-stack.ts'
 import type { Contender } from './contenders.ts'
 import { invalidOrders, orderEvents } from './events.ts'
