@@ -113,10 +113,10 @@ describe('payment-service with a failing sidecar or store', () => {
     sidecar.readTogether(2)
     const save = sidecar.save.bind(sidecar)
     let writers = 0
-    sidecar.save = async (writes) => {
+    sidecar.save = async (writes, etag) => {
       if (writes.some(({ key }) => key.startsWith('payment/'))) writers += 1
       while (writers === 2 && announced().length === 0) await new Promise((resolve) => setImmediate(resolve))
-      await save(writes)
+      await save(writes, etag)
     }
     await Promise.all([deliver(one, created), deliver(other, created)])
     app = one

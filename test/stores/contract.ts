@@ -38,36 +38,39 @@ export function storeContract(tested: () => TestedStore): void {
 
   describe('a save to the store', () => {
     it('creates a document only if it is absent', async () => {
-      await one.save([write('a', 1, 'absent')])
-      expect(await refused(other.save([write('a', 2, 'absent')]))).to.equal(true)
+      await one.save([write('a', 1, 'absent')], randomUUID())
+      expect(await refused(other.save([write('a', 2, 'absent')], randomUUID()))).to.equal(true)
       expect(await stored('a')).to.deep.equal([1])
     })
 
     it('replaces a document only if it is unchanged', async () => {
-      await one.save([write('a', 1)])
+      await one.save([write('a', 1)], randomUUID())
       const read = await etagOf('a')
-      await one.save([write('a', 2, read)])
-      expect(await refused(other.save([write('a', 3, read)]))).to.equal(true)
+      await one.save([write('a', 2, read)], randomUUID())
+      expect(await refused(other.save([write('a', 3, read)], randomUUID()))).to.equal(true)
       expect(await stored('a')).to.deep.equal([2])
     })
 
     it('reports failure if one of several documents is not written, but writes the other documents', async () => {
-      await one.save([write('b', 'old')])
+      await one.save([write('b', 'old')], randomUUID())
       const writes = [write('a', 1, 'absent'), write('b', 1, 'absent'), write('c', 1, 'absent')]
-      expect(await refused(other.save(writes))).to.equal(true)
+      expect(await refused(other.save(writes, randomUUID()))).to.equal(true)
       expect(await stored('a', 'b', 'c')).to.deep.equal([1, 'old', 1])
     })
 
     it('changes the etag of a document even if the content is the same', async () => {
-      await one.save([write('a', 1)])
+      await one.save([write('a', 1)], randomUUID())
       const before = await etagOf('a')
-      await one.save([write('a', 1)])
+      await one.save([write('a', 1)], randomUUID())
       expect(await etagOf('a')).not.to.deep.equal(before)
     })
 
     it('keeps any text in values and keys unchanged', async () => {
       const texts = ['$set', '$where.a', 'a.b', '\u0000', '"\\', "'; DROP TABLE state; --", '%_', '\u{1f600}', '']
-      await one.save(texts.map((text, index) => write(`${index}`, { [text]: text, listed: text })))
+      await one.save(
+        texts.map((text, index) => write(`${index}`, { [text]: text, listed: text })),
+        randomUUID(),
+      )
       const expected = texts.map((text) => ({ [text]: text, listed: text }))
       expect(await stored(...texts.map((_, index) => `${index}`))).to.deep.equal(expected)
     })
@@ -75,10 +78,16 @@ export function storeContract(tested: () => TestedStore): void {
     it('stores the documents of a full batch', async () => {
       const large = 'x'.repeat(20_000)
       const names = Array.from({ length: 200 }, (_, index) => `${index}`)
-      await one.save(names.map((name) => write(name, large, 'absent')))
+      await one.save(
+        names.map((name) => write(name, large, 'absent')),
+        randomUUID(),
+      )
       expect(await stored(...names)).to.deep.equal(names.map(() => large))
       // Replaces the large documents with small ones, because the MongoDB stand-in reads all documents for each query.
-      await one.save(names.map((name) => write(name, 'small')))
+      await one.save(
+        names.map((name) => write(name, 'small')),
+        randomUUID(),
+      )
     })
   })
 

@@ -224,10 +224,10 @@ export class World {
       await transact.call(sidecar, writes)
       this.#fail('write-after')
     }
-    sidecar.save = async (writes) => {
+    sidecar.save = async (writes, etag) => {
       await this.#write()
       const isHalf = this.#meets('write-half')
-      await save.call(sidecar, isHalf ? writes.slice(0, writes.length / 2) : writes)
+      await save.call(sidecar, isHalf ? writes.slice(0, writes.length / 2) : writes, etag)
       if (isHalf) throw down()
       this.#fail('write-after')
     }

@@ -122,7 +122,7 @@ export function createParts<S extends object>(
  * @param stoppedBy returns the reason if the service itself stopped consuming a topic
  */
 export function createReadiness(
-  sidecar: Pick<Sidecar, 'missing' | 'storeType'>,
+  sidecar: Pick<Sidecar, 'missing' | 'store'>,
   stream: StreamCheck,
   stoppedBy: () => string | undefined = () => undefined,
 ): Readiness {
@@ -130,7 +130,7 @@ export function createReadiness(
     const [missing, store, streamMissing] = await Promise.all([
       sidecar.missing(),
       // An error is ignored here, because `missing` already reports a sidecar that does not answer.
-      sidecar.storeType().then(unsuitable, () => undefined),
+      sidecar.store().then(unsuitable, () => undefined),
       stream(),
     ])
     const stopped = stoppedBy() ?? streamMissing

@@ -175,12 +175,12 @@ export function createSidecar(settings: SidecarSettings): Sidecar {
       await call('write state', executeStateTransaction, { storeName: state.Store, operations })
     },
 
-    async save(writes) {
+    async save(writes, etag) {
       if (!(await savesInOneCall())) {
         await call('save state', saveState, { storeName: state.Store, states: writes.map(stateItemOf) })
         return
       }
-      const saved = await execute('save state', savingStatement(writes))
+      const saved = await execute('save state', savingStatement(writes, etag))
       if (saved === writes.length) return
       throw new SidecarError(
         'save state',
@@ -189,10 +189,10 @@ export function createSidecar(settings: SidecarSettings): Sidecar {
       )
     },
 
-    async storeType() {
+    async store() {
       const store = (await components()).find(({ name }) => name === state.Store)
       if (!store) throw new SidecarError('read metadata', `the sidecar has no component ${state.Store}`)
-      return store.type
+      return { type: store.type, choosesEtags: await savesInOneCall() }
     },
 
     async missing() {

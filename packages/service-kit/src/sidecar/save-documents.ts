@@ -14,22 +14,23 @@ const columns = [
 /**
  * The SQL that creates the functions of a service's database. Dapr's `state.postgresql` saves each document with a statement of its own.
  * `save_documents` saves all documents of a batch in one transaction, with the same guards (docs/adr/0046). It adds the caller's user to
- * each key, as Dapr adds the AppId, so callers can only change documents of their own service. It returns the keys of the saved documents.
+ * each key, as Dapr adds the AppId, so callers can only change documents of their own service. All
+ * saved documents get the same etag. It returns the keys of the saved documents.
  */
 export const databaseFunctions = `
-CREATE OR REPLACE FUNCTION public.save_documents(keys text[], documents text[], guards text[]) RETURNS SETOF text
+CREATE OR REPLACE FUNCTION public.save_documents(keys text[], documents text[], guards text[], new_etag uuid) RETURNS SETOF text
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $function$
 DECLARE
   prefix text := session_user || '||';
   unguarded text[] := ARRAY(SELECT prefix || write.key FROM unnest(keys, guards) AS write (key, guard) WHERE write.guard = '');
 BEGIN
   -- Both statements lock rows in the order of their keys. So batches that write the same documents wait, but rarely block each other.
-  RETURN QUERY INSERT INTO public.state AS stored (key, value)
-    SELECT prefix || write.key, convert_to(write.document, 'UTF8')
+  RETURN QUERY INSERT INTO public.state AS stored (key, value, etag)
+    SELECT prefix || write.key, convert_to(write.document, 'UTF8'), new_etag
     FROM unnest(keys, documents, guards) AS write (key, document, guard)
     WHERE write.guard IN ('', 'absent') ORDER BY write.key
     ON CONFLICT (key) DO UPDATE
-    SET value = excluded.value, etag = gen_random_uuid(), updated_at = now(), expires_at = NULL
+    SET value = excluded.value, etag = new_etag, updated_at = now(), expires_at = NULL
     WHERE stored.key = ANY (unguarded) OR stored.expires_at < now()
     RETURNING stored.key;
   IF EXISTS (SELECT FROM unnest(guards) AS guard WHERE guard NOT IN ('', 'absent')) THEN
@@ -40,7 +41,7 @@ BEGIN
       ORDER BY stored.key FOR UPDATE OF stored
     )
     UPDATE public.state AS stored
-    SET value = convert_to(locked.document, 'UTF8'), etag = gen_random_uuid(), updated_at = now(), expires_at = NULL
+    SET value = convert_to(locked.document, 'UTF8'), etag = new_etag, updated_at = now(), expires_at = NULL
     FROM locked WHERE stored.key = locked.key
     RETURNING stored.key;
   END IF;
@@ -72,10 +73,10 @@ export interface Statement {
 }
 
 /** Creates the statement that saves documents. The number of its rows is the number of saved documents. */
-export function savingStatement(writes: Write[]): Statement {
+export function savingStatement(writes: Write[], etag: string): Statement {
   const guards = writes.map(({ guard = '' }) => (typeof guard === 'object' ? guard.etag : guard))
-  const params = [writes.map(({ key }) => key), writes.map(({ value }) => value), guards]
-  return { sql: 'SELECT FROM save_documents($1, $2, $3)', params: JSON.stringify(params) }
+  const params = [writes.map(({ key }) => key), writes.map(({ value }) => value), guards, etag]
+  return { sql: 'SELECT FROM save_documents($1, $2, $3, $4)', params: JSON.stringify(params) }
 }
 
 /** The statement that fails if Dapr's table is unknown. */

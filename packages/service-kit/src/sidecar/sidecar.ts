@@ -20,6 +20,13 @@ export interface Write {
   guard?: { etag: string } | 'absent'
 }
 
+export interface Store {
+  /** The type as Dapr names it: `state.sqlite`. */
+  type: string
+  /** True if callers choose the etags of their writes, so that a later read shows which writes succeeded. */
+  choosesEtags: boolean
+}
+
 export interface SidecarSettings {
   Sidecar: { Host: string; HttpPort: number; GrpcPort: number; Token: string }
   /** `PubSub`: the components for publishing, separated by commas. After a failure, the next component is used. */
@@ -46,10 +53,12 @@ export interface Sidecar {
   /** Returns the document, or undefined if it certainly does not exist. */
   readOne(key: string): Promise<StoredDocument | undefined>
   transact(writes: Write[]): Promise<void>
-  /** Writes all documents in one call, but not in one transaction. If the call fails, some documents may still have been written. */
-  save(writes: Write[]): Promise<void>
-  /** Returns the type of the store, as Dapr names it: `state.sqlite`. */
-  storeType(): Promise<string>
+  /**
+   * Writes all documents in one call. If the call fails, some documents may still have been written.
+   * @param etag a UUID, which the written documents get as their etag if `store` returns `choosesEtags`
+   */
+  save(writes: Write[], etag: string): Promise<void>
+  store(): Promise<Store>
   missing(): Promise<{ sidecar?: string; store?: string }>
 }
 
@@ -180,7 +189,7 @@ export function createIdleSidecar({ Sidecar: sidecar }: Pick<SidecarSettings, 'S
     readOne: unused,
     transact: unused,
     save: unused,
-    storeType: unused,
+    store: unused,
     async missing() {
       const fault = await sidecarFault(sidecar)
       return fault === undefined ? {} : { sidecar: fault }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type BatcherOptions, createBatcher, type QueueWatch, type Settled } from '../sidecar/batcher.ts'
 import {
@@ -8,6 +9,7 @@ import {
   remembered,
   type Sidecar,
   SidecarError,
+  type Store,
   type StoredDocument,
   type Write,
 } from '../sidecar/sidecar.ts'
@@ -47,11 +49,16 @@ const spacesOf = (works: Work<unknown>[]): string[] => [...new Set(works.map(({ 
 
 const keysOf = ({ key, beside = [] }: Work<unknown>): string[] => [key, ...beside]
 
-type Strategy = (sidecar: Sidecar, lists: ArrivalLists, watch?: QueueWatch) => UnitOfWork
+type Strategy = (
+  sidecar: Sidecar,
+  lists: ArrivalLists,
+  watch: QueueWatch | undefined,
+  store: Pick<Store, 'choosesEtags'>,
+) => UnitOfWork
 
 const strategies: Record<string, Strategy> = {
   'state.sqlite': createTransactional,
-  'state.postgresql': (sidecar, lists, watch) => createIndependent(sidecar, lists, watch, { writesFirst: true }),
+  'state.postgresql': createIndependent,
   'state.mongodb': createIndependent,
 }
 
@@ -59,16 +66,16 @@ const strategies: Record<string, Strategy> = {
 export function createUnitOfWork(sidecar: Sidecar, lists: ArrivalLists, watch?: QueueWatch): UnitOfWork {
   // Concurrent operations share one strategy.
   const strategy = remembered(async () => {
-    const type = await sidecar.storeType()
-    const create = strategies[type]
-    if (!create) throw new SidecarError('write state', unsuitable(type))
-    return create(sidecar, lists, watch)
+    const store = await sidecar.store()
+    const create = strategies[store.type]
+    if (!create) throw new SidecarError('write state', unsuitable(store))
+    return create(sidecar, lists, watch, store)
   })
   return async <R>(work: Work<R>) => (await strategy())(work)
 }
 
 /** Returns the reason why a store type is unsuitable; undefined for a suitable type. */
-export function unsuitable(type: string): string | undefined {
+export function unsuitable({ type }: Pick<Store, 'type'>): string | undefined {
   if (type in strategies) return undefined
   const tried = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(Object.keys(strategies))
   return `the store type ${type} is not tested with these services; use ${tried}`
@@ -160,17 +167,19 @@ type Results = Map<Work<unknown>, Settled<unknown>>
 /**
  * Creates the unit of work for a remote store, where round trips are expensive, and replicas must not make each other wait. A bulk save writes all
  * documents, each with its own guard (docs/adr/0017).
- * @param options.writesFirst true if batches may treat their documents as absent without reading them. If a document exists, its guard fails, and its
- * operation runs again with a read. While most documents exist, batches read first.
+ *
+ * If `choosesEtags` is true, batches treat their documents as absent without reading them. If a document exists, its guard fails, and its operation
+ * runs again with a read. While most documents exist, batches read first. Without its etag, a stored document could be the operation's own write or
+ * an equal one of an earlier run.
  */
 export function createIndependent(
   sidecar: Sidecar,
   lists: ArrivalLists,
-  watch?: QueueWatch,
-  { writesFirst } = { writesFirst: false },
+  watch: QueueWatch | undefined,
+  { choosesEtags }: Pick<Store, 'choosesEtags'>,
 ): UnitOfWork {
   const backoffMs = sidecar.writeIntervalMs / 2
-  let mostExist = !writesFirst
+  let mostExist = !choosesEtags
   let listed: Promise<unknown> = Promise.resolve()
   /** Runs drafts of the list in sequence, because each draft continues the chunk of the previous draft. */
   function alone<R>(run: () => Promise<R>): Promise<R> {
@@ -198,7 +207,7 @@ export function createIndependent(
       const decided = await decideAll(works, read, list, sidecar, { isRead })
       for (const [index, work] of works.entries()) results.set(work, decided.results[index] as Settled<unknown>)
       // The list is saved first. After a crash, it may have slots whose documents are missing. Readers skip such slots.
-      const error = await save(decided.draft.writes())
+      const error = await save(decided.draft.writes(), randomUUID())
       if (error) list.leave()
       else decided.draft.stored()
       const existing = works.filter(({ key }) => read.has(key)).length
@@ -206,16 +215,17 @@ export function createIndependent(
     })
   }
 
-  async function save(writes: Write[]): Promise<unknown> {
+  async function save(writes: Write[], etag: string): Promise<unknown> {
     if (writes.length === 0) return undefined
-    return sidecar.save(writes).catch((error: unknown) => error)
+    return sidecar.save(writes, etag).catch((error: unknown) => error)
   }
 
   /** Returns the keys of the writes that failed. It reads the documents, because a failed bulk save does not report these keys. */
-  async function missingOf(writes: Write[]): Promise<Set<string>> {
+  async function missingOf(writes: Write[], etag: string): Promise<Set<string>> {
     const stored = await sidecar.read(writes.map(({ key }) => key))
-    const missing = writes.filter(({ key, value }) => JSON.stringify(stored.get(key)?.value) !== value)
-    return new Set(missing.map(({ key }) => key))
+    const isStored = ({ key, value }: Write) =>
+      choosesEtags ? stored.get(key)?.etag === etag : JSON.stringify(stored.get(key)?.value) === value
+    return new Set(writes.filter((write) => !isStored(write)).map(({ key }) => key))
   }
 
   /** Returns the number of documents that already existed. */
@@ -225,10 +235,11 @@ export function createIndependent(
     for (let attempt = 1; ; attempt += 1) {
       const decided = await decide(open, results, attempt)
       existing += decided.existing
-      const error = decided.error ?? (await save(decided.writes))
+      const etag = randomUUID()
+      const error = decided.error ?? (await save(decided.writes, etag))
       if (!error) return existing
       if (!decided.error) {
-        const missing = await missingOf(decided.writes)
+        const missing = await missingOf(decided.writes, etag)
         // Repeats each operation that wrote or read a document whose write failed.
         open = open.filter((work) => keysOf(work).some((key) => missing.has(key)))
       }
@@ -248,7 +259,7 @@ export function createIndependent(
   async function flush(works: Work<unknown>[]): Promise<Settled<unknown>[]> {
     const results: Results = new Map()
     const existing = await settle(works, results)
-    mostExist = !writesFirst || existing > works.length / 2
+    mostExist = !choosesEtags || existing > works.length / 2
     return works.map((work) => results.get(work) as Settled<unknown>)
   }
 

@@ -1,4 +1,11 @@
-import { type OutgoingEvent, type Sidecar, SidecarError, type StoredDocument, type Write } from '../sidecar/sidecar.ts'
+import {
+  type OutgoingEvent,
+  type Sidecar,
+  SidecarError,
+  type Store,
+  type StoredDocument,
+  type Write,
+} from '../sidecar/sidecar.ts'
 
 /** A sidecar in memory for unit tests, with etags as in Dapr. Tests can make calls fail. */
 export class FakeSidecar implements Sidecar {
@@ -66,11 +73,12 @@ export class FakeSidecar implements Sidecar {
     for (const { key, value } of writes) this.set(key, JSON.parse(value))
   }
 
-  async save(writes: Write[]): Promise<void> {
+  async save(writes: Write[], etag: string): Promise<void> {
     await this.#call('save')
     this.beforeWrite()
     const held = writes.filter((write) => this.#holds(write))
-    for (const { key, value } of held) this.set(key, JSON.parse(value))
+    const { choosesEtags } = await this.store()
+    for (const { key, value } of held) this.set(key, JSON.parse(value), choosesEtags ? etag : undefined)
     if (held.length < writes.length) throw lostRace()
   }
 
@@ -79,8 +87,8 @@ export class FakeSidecar implements Sidecar {
     return !guard || this.documents.get(key)?.etag === expected
   }
 
-  async storeType(): Promise<string> {
-    return this.#storeType
+  async store(): Promise<Store> {
+    return { type: this.#storeType, choosesEtags: this.#storeType === 'state.postgresql' }
   }
 
   async missing(): Promise<{ sidecar?: string; store?: string }> {
@@ -97,9 +105,9 @@ export class FakeSidecar implements Sidecar {
     return [...this.documents.keys()].filter((key) => /^list\/\d+\/\d+$/.test(key))
   }
 
-  set(key: string, value: unknown): void {
+  set(key: string, value: unknown, etag?: string): void {
     this.#version += 1
-    this.documents.set(key, { value, etag: String(this.#version) })
+    this.documents.set(key, { value, etag: etag ?? String(this.#version) })
   }
 
   async #call(name: keyof FakeSidecar['calls']): Promise<void> {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { inspect } from 'node:util'
 import {
   create,
@@ -175,11 +176,14 @@ describe('createSidecar', () => {
       return {}
     }
     const value = '{"b":1}'
-    await sidecar.save([
-      { key: 'a', value, guard: { etag: '7' } },
-      { key: 'b', value, guard: 'absent' },
-      { key: 'c', value },
-    ])
+    await sidecar.save(
+      [
+        { key: 'a', value, guard: { etag: '7' } },
+        { key: 'b', value, guard: 'absent' },
+        { key: 'c', value },
+      ],
+      randomUUID(),
+    )
     const { storeName, states } = request as SaveStateRequest
     expect(storeName).to.equal('statestore')
     const firstWrite = 1
@@ -206,6 +210,7 @@ describe('createSidecar', () => {
         return answer()
       }
     })
+    const etag = randomUUID()
     const writes: Write[] = [
       { key: 'a', value: '1', guard: { etag: '7' } },
       { key: 'b', value: '2', guard: 'absent' },
@@ -214,20 +219,17 @@ describe('createSidecar', () => {
 
     it('saves all documents with one statement, after one check of the table', async () => {
       answer = () => ({ metadata: { 'rows-affected': '3' } })
-      await Promise.all([sidecar.save(writes), sidecar.save(writes)])
+      await Promise.all([sidecar.save(writes, etag), sidecar.save(writes, etag)])
       const saved = [
-        'SELECT FROM save_documents($1, $2, $3)',
-        [
-          ['a', 'b', 'c'],
-          ['1', '2', '3'],
-          ['7', 'absent', ''],
-        ],
+        'SELECT FROM save_documents($1, $2, $3, $4)',
+        [['a', 'b', 'c'], ['1', '2', '3'], ['7', 'absent', ''], etag],
       ]
       expect(calls).to.deep.equal([['SELECT check_state_table()', []], saved, saved])
+      expect(await sidecar.store()).to.include({ choosesEtags: true })
     })
 
     it('reports a lost race if the statement saved fewer documents', async () => {
-      expect(await failure(sidecar.save(writes))).to.equal('SidecarError conflict')
+      expect(await failure(sidecar.save(writes, etag))).to.equal('SidecarError conflict')
     })
 
     it('refuses documents that PostgreSQL cannot store, because further attempts would fail, too', async () => {
@@ -235,7 +237,7 @@ describe('createSidecar', () => {
       answer = () => {
         throw grpcError(status.INTERNAL, 'ERROR: invalid byte sequence for encoding "UTF8": 0x00 (SQLSTATE 22021)')
       }
-      expect(await failure(sidecar.save(writes))).to.equal('SidecarError refused')
+      expect(await failure(sidecar.save(writes, etag))).to.equal('SidecarError refused')
     })
 
     it('refuses to save in an unknown table, and is unready', async () => {
@@ -243,7 +245,7 @@ describe('createSidecar', () => {
       answer = () => {
         throw grpcError(status.INTERNAL, 'ERROR: unknown version of the table state: it has a column (SQLSTATE P0001)')
       }
-      expect(await failure(sidecar.save(writes))).to.equal('SidecarError unavailable')
+      expect(await failure(sidecar.save(writes, etag))).to.equal('SidecarError unavailable')
       expect(await sidecar.missing()).to.include({ store: 'unknown version of the table state: it has a column' })
       expect(calls.map(([sql]) => sql)).to.deep.equal(['SELECT check_state_table()', 'SELECT check_state_table()'])
     })
@@ -252,9 +254,9 @@ describe('createSidecar', () => {
   it('returns the type of the store, and fails for an unknown component', async () => {
     const other = { name: 'env-secrets', type: 'secretstores.local.env' }
     handlers.GetMetadata = () => ({ registeredComponents: [other, statestore] })
-    expect(await sidecar.storeType()).to.equal('state.sqlite')
+    expect(await sidecar.store()).to.deep.equal({ type: 'state.sqlite', choosesEtags: false })
     handlers.GetMetadata = () => ({ registeredComponents: [other] })
-    expect(await failure(sidecar.storeType())).to.equal('SidecarError unavailable')
+    expect(await failure(sidecar.store())).to.equal('SidecarError unavailable')
   })
 
   it('publishes each event with its own key and headers, and detects an event that the broker did not accept', async () => {

@@ -23,7 +23,7 @@ describe('createIdleSidecar', () => {
     server.closeAllConnections()
     expect(await sidecar.missing()).to.deep.equal({ sidecar: 'does not answer' })
 
-    const calls = [sidecar.publish('t', []), sidecar.read(['a']), sidecar.transact([]), sidecar.storeType()]
+    const calls = [sidecar.publish('t', []), sidecar.read(['a']), sidecar.transact([]), sidecar.store()]
     const answers = await Promise.allSettled(calls)
     expect(answers.map(({ status: how }) => how)).to.deep.equal(calls.map(() => 'rejected'))
     expect(asked).to.deep.equal(['/v1.0/healthz', '/v1.0/healthz'])

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { SidecarError, type Write } from '../../src/sidecar/sidecar.ts'
+import { type Sidecar, SidecarError } from '../../src/sidecar/sidecar.ts'
 import { createArrivalLists } from '../../src/state/arrival-list.ts'
 import { createIndependent, type UnitOfWork, type View } from '../../src/state/unit-of-work.ts'
 import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
@@ -12,27 +12,29 @@ describe('createIndependent', () => {
   /** The keys of each bulk save. */
   let saves: string[][]
   beforeEach(() => {
-    sidecar = new FakeSidecar('state.postgresql')
+    sidecar = new FakeSidecar('state.mongodb')
     change = createIndependent(
       sidecar,
       createArrivalLists(() => new Date()),
+      undefined,
+      { choosesEtags: false },
     )
     saves = []
     const save = sidecar.save.bind(sidecar)
-    sidecar.save = (writes: Write[]) => {
+    sidecar.save = (writes, etag) => {
       saves.push(writes.map(({ key }) => key))
-      return save(writes)
+      return save(writes, etag)
     }
   })
   const write = (key: string, value: unknown, decide = (view: View) => view.write(value)) =>
     change({ key, bytes: 10, decide })
   const listedOf = (key: string) => String(Object(sidecar.documents.get(key)?.value).listed)
   /** Runs `how` instead of the next save. */
-  const nextSave = (how: (save: (writes: Write[]) => Promise<void>, writes: Write[]) => Promise<void>) => {
+  const nextSave = (how: (save: Sidecar['save'], ...args: Parameters<Sidecar['save']>) => Promise<void>) => {
     const save = sidecar.save
-    sidecar.save = (writes) => {
+    sidecar.save = (writes, etag) => {
       sidecar.save = save
-      return how(save, writes)
+      return how(save, writes, etag)
     }
   }
 
@@ -56,8 +58,8 @@ describe('createIndependent', () => {
   })
 
   it('keeps the successful writes of a failed batch, and repeats the other writes', async () => {
-    nextSave(async (save, writes) => {
-      await save(writes.slice(0, 1))
+    nextSave(async (save, writes, etag) => {
+      await save(writes.slice(0, 1), etag)
       throw lost()
     })
     await Promise.all([write('a', 1), write('b', 1)])
@@ -67,8 +69,8 @@ describe('createIndependent', () => {
   })
 
   it('does not repeat a successful write whose answer was lost', async () => {
-    nextSave(async (save, writes) => {
-      await save(writes)
+    nextSave(async (save, writes, etag) => {
+      await save(writes, etag)
       throw lost()
     })
     await write('a', 1)
@@ -77,8 +79,11 @@ describe('createIndependent', () => {
 
   it('fails the operations whose writes fail in every attempt, and completes the other operations', async () => {
     const save = sidecar.save
-    sidecar.save = async (writes) => {
-      await save(writes.filter(({ key }) => key !== 'b'))
+    sidecar.save = async (writes, etag) => {
+      await save(
+        writes.filter(({ key }) => key !== 'b'),
+        etag,
+      )
       if (writes.some(({ key }) => key === 'b')) throw lost()
     }
     const results = await Promise.allSettled([write('a', 1), write('b', 1)])
@@ -97,8 +102,8 @@ describe('createIndependent', () => {
 
   it('finds the one document that the sidecar refuses, and stores the other documents', async () => {
     const save = sidecar.save
-    sidecar.save = async (writes) => {
-      if (!writes.some(({ key }) => key === 'c')) return save(writes)
+    sidecar.save = async (writes, etag) => {
+      if (!writes.some(({ key }) => key === 'c')) return save(writes, etag)
       throw new SidecarError('save state', new Error('too large'), 'refused')
     }
     const results = await Promise.allSettled(['a', 'b', 'c', 'd'].map((key) => write(key, 1)))

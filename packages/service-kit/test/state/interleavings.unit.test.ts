@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { SidecarError, type Write } from '../../src/sidecar/sidecar.ts'
 import { createArrivalLists } from '../../src/state/arrival-list.ts'
@@ -45,14 +46,14 @@ describe('the unit of work and the list, with concurrent steps from the models',
     const chunks: string[] = []
     const save = sidecar.save.bind(sidecar)
     const begun: (() => void)[] = []
-    sidecar.save = async (writes) => {
+    sidecar.save = async (writes, etag) => {
       // Both processes decide before either process writes.
       if (chunks.push(writes[0]?.key ?? '') <= 2) {
         await new Promise<void>((resolve) => {
           if (begun.push(resolve) === 2) for (const go of begun) go()
         })
       }
-      await save(writes)
+      await save(writes, etag)
     }
     await Promise.all([add(process(), 'b'), add(process(), 'c')])
     expect(chunks[0]).to.equal(chunks[1])
@@ -76,9 +77,9 @@ describe('the unit of work and the list, with concurrent steps from the models',
     const change = process()
     await add(change, 'a')
     const save = sidecar.save.bind(sidecar)
-    sidecar.save = async (writes: Write[]) => {
+    sidecar.save = async (writes, etag) => {
       const others = writes.filter(({ key }) => key !== 'c')
-      await save(others)
+      await save(others, etag)
       if (others.length === writes.length) return
       sidecar.save = save
       throw lost()
@@ -99,7 +100,7 @@ describe('the unit of work and the list, with concurrent steps from the models',
     }
     await add(change, 'b')
     await add(change, 'c')
-    await save(late).catch(() => {})
+    await save(late, randomUUID()).catch(() => {})
     expect(await listed()).to.deep.equal(['a', 'b', 'c'])
   })
 
@@ -109,13 +110,13 @@ describe('the unit of work and the list, with concurrent steps from the models',
     const save = sidecar.save.bind(sidecar)
     let land = () => {}
     const arrived = new Promise<void>((resolve) => {
-      sidecar.save = async (writes) => {
+      sidecar.save = async (writes, etag) => {
         sidecar.save = save
         resolve()
         await new Promise<void>((go) => {
           land = go
         })
-        await save(writes)
+        await save(writes, etag)
       }
     })
     const first = add(change, 'b')

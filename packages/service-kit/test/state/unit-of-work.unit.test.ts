@@ -211,6 +211,32 @@ describe('createUnitOfWork on state.postgresql without reading first', () => {
     expect(sidecar.calls.read).to.equal(before + 2)
   })
 
+  it('reports a document as existing even if an earlier run wrote the same content', async () => {
+    sidecar.set('a', 'new')
+    const isNew = (key: string) =>
+      change({
+        key,
+        bytes: 10,
+        decide(view) {
+          const stored = view.get(key)
+          if (stored === undefined) view.write('new')
+          return stored === undefined
+        },
+      })
+    expect(await Promise.all(['a', 'b', 'c'].map(isNew))).to.deep.equal([false, true, true])
+  })
+
+  it('reports a document as new if its write succeeded without an answer', async () => {
+    const save = sidecar.save.bind(sidecar)
+    sidecar.save = async (writes, etag) => {
+      sidecar.save = save
+      await save(writes, etag)
+      throw new SidecarError('save state', new Error('connection lost'))
+    }
+    expect(await createAll(['a'])).to.deep.equal(['new'])
+    expect(sidecar.calls.save).to.equal(1)
+  })
+
   it('reads first after a batch in which most documents existed, and writes first after a batch of new documents', async () => {
     for (const key of ['a', 'b', 'c', 'd']) sidecar.set(key, 'old')
     await createAll(['a', 'b'])
@@ -245,9 +271,9 @@ describe('createUnitOfWork', () => {
 
   it('asks for the store’s type again if the sidecar was unavailable', async () => {
     const sidecar = new FakeSidecar()
-    const storeType = sidecar.storeType.bind(sidecar)
-    sidecar.storeType = async () => {
-      sidecar.storeType = storeType
+    const store = sidecar.store.bind(sidecar)
+    sidecar.store = async () => {
+      sidecar.store = store
       throw down()
     }
     const change = createUnitOfWork(sidecar, list())
@@ -258,11 +284,12 @@ describe('createUnitOfWork', () => {
 
   it('asks for the store’s type once for concurrent operations', async () => {
     const sidecar = new FakeSidecar()
+    const store = sidecar.store.bind(sidecar)
     let [asked, isReady] = [0, false]
-    sidecar.storeType = async () => {
+    sidecar.store = async () => {
       asked += 1
       if (!isReady) throw down()
-      return 'state.sqlite'
+      return store()
     }
     const change = createUnitOfWork(sidecar, list())
     const attempts = () => Promise.allSettled(Array.from({ length: 100 }, () => write(change)))
