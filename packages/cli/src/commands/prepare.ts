@@ -77,8 +77,7 @@ const forTests = () => [
   ...new Set([
     npm,
     ...toolsOfProcesses(),
-    git,
-    ...(isInstalled ? [] : [...toolsOfTests(['browser', 'jaeger', 'prometheus']), postgresql, curl, pip]),
+    ...(isInstalled ? [git] : [...toolsOfTests(['browser', 'jaeger', 'prometheus']), postgresql, git, curl, pip]),
   ]),
 ]
 
