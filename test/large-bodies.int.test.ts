@@ -44,7 +44,7 @@ describe('a request body that is wide, deep, long or repetitive', () => {
     'payment-service': [() => appOf(paymentService), '/v1/payments', { orderId: randomUUID(), amount: 1 }],
   }
   for (const [name, [create, path, fields]] of Object.entries(forms)) {
-    it(`gets an answer from ${name} within two seconds, whichever field has the large value`, async () => {
+    it(`gets an answer from ${name} within ten seconds, whichever field has the large value`, async () => {
       await withServer(create().web, async (url) => {
         const seen = new Set<number>()
         for (const { shape, variant } of variants) {
@@ -60,7 +60,7 @@ describe('a request body that is wide, deep, long or repetitive', () => {
                 201, 400, 409, 413,
               ])
               expect(text.length).to.be.below(20_000)
-              expect(ms, variant).to.be.below(2_000)
+              expect(ms, variant).to.be.below(10_000)
               seen.add(status)
             }
           }
@@ -94,21 +94,21 @@ describe('a request body that is wide, deep, long or repetitive', () => {
         for (const [body, type] of bodies) {
           const { status, text, ms } = await post(`${url}/v1/events/orderevents`, body, type)
           expect(status, text.slice(0, 300)).to.be.oneOf(isAdmitted ? [202] : [400, 403])
-          expect(ms).to.be.below(3_000)
+          expect(ms).to.be.below(10_000)
         }
         expect(sidecar.published).to.have.length(isAdmitted ? texts.length + 2 * several.length : 0)
       })
     })
   }
 
-  it('gets a verdict from event-gateway’s validation within two seconds', async () => {
+  it('gets a verdict from event-gateway’s validation within ten seconds', async () => {
     const app = appOf(gateway)
     await withServer(app.web, async (url) => {
       for (const combination of refused) {
         for (const { value, title } of largestRecords(combination, 1, maxEnvelopeBytes)) {
           const { status, text, ms } = await post(`${url}/v1/envelopes/validate`, value.toString())
           expect(status, `${title}: ${text.slice(0, 300)}`).to.equal(200)
-          expect(ms, title).to.be.below(2_000)
+          expect(ms, title).to.be.below(10_000)
         }
       }
     })
