@@ -48,10 +48,12 @@ describe('an OrderCreated with a Note, which version 2 added', () => {
       value: Buffer.from(JSON.stringify(event)),
       metadata: { __partition: '0', __offset: String(offset) },
     }))
-  const deliver = ({ channel }: { channel: ReturnType<typeof orders>['channel'] }, ...events: Created[]) =>
-    withServer(channel, (url) =>
-      post(`${url}/subscriptions/orderevents`, { entries: entriesOf(events) }, { 'dapr-api-token': 'app' }),
+  const deliver = ({ channel }: { channel: ReturnType<typeof orders>['channel'] }, ...events: Created[]) => {
+    const entries = entriesOf(events).map(({ value, ...entry }) => ({ ...entry, event: value.toString('base64') }))
+    return withServer(channel, (url) =>
+      post(`${url}/subscriptions/orderevents`, { entries }, { 'dapr-api-token': 'app' }),
     )
+  }
   const place = (more: object = {}, headers = {}) =>
     withServer(orders().web, (url) =>
       post<Record<string, unknown> & { id: string; errors: { pointer: string }[] }>(
