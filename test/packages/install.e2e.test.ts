@@ -42,7 +42,7 @@ describe('the installation of the packages', () => {
 
   async function install(target: string, packages: string[]): Promise<void> {
     mkdirSync(target)
-    writeFileSync(join(target, 'package.json'), JSON.stringify({ private: true, type: 'module' }))
+    writeFileSync(join(target, 'package.json'), JSON.stringify({ name: 'installed', private: true, type: 'module' }))
     await runTool('npm', ['install', '--no-audit', '--no-fund', ...packages], { cwd: target, env: registry.env })
   }
 
@@ -120,7 +120,10 @@ const service = `
       ],
     }),
   })
-  const settings = readSettings(service, { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' })
+  // In an application, make generate writes these settings.
+  const ports = ['Web__HttpPort', 'Web__HttpsPort', 'AppChannel__Port', 'Metrics__Port', 'Sidecar__HttpPort', 'Sidecar__GrpcPort']
+  const generated = { ...Object.fromEntries(ports.map((name) => [name, '1'])), Stream__PubSub: 'pubsub' }
+  const settings = readSettings(service, { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr', ...generated })
   const log = createLog('part-service', 'silent')
   const context = { settings, log, sidecar: new FakeSidecar(), now: () => new Date(), newId: () => crypto.randomUUID() }
   await withServer(createApp(service, context).web, async (url) => {
