@@ -1,6 +1,6 @@
 import { CliError, eventually, groupMembers, poll, withAdmin, withRetries } from '@orderflow/cli'
 import { type KafkaConnection, protocolErrors } from '@orderflow/service-kit/kafka'
-import { openLog } from '@orderflow/service-kit/operations'
+import { openLog, rootMessage } from '@orderflow/service-kit/operations'
 import { OperationError } from '@orderflow/service-kit/terminal'
 import { settingsOf, type TopicSettings } from '@orderflow/service-kit/topic-settings'
 import { Producer } from '@platformatic/kafka'
@@ -40,18 +40,12 @@ export async function requireTopics({ kafka, file }: Side): Promise<string[]> {
   })
 }
 
-/** Returns the message of the root cause, because the client wraps errors in other errors. */
-function rootMessage(error: Error & { errors?: Error[] }): string {
-  const inner = error.errors?.[0] ?? error.cause
-  return inner instanceof Error ? rootMessage(inner) : error.message
-}
-
 /** Returns the error to report after a failure of Kafka during the move. Returns other errors unchanged. */
 export function moveError(error: unknown): unknown {
   const { code } = error as { code?: unknown }
   if (!(error instanceof OperationError) && !String(code).startsWith('PLT_KFK')) return error
   const nextStep = 'run the command again: it continues after the last written record'
-  const message = `a Kafka failed during the move: ${rootMessage(error as Error)}`
+  const message = `a Kafka failed during the move: ${rootMessage(error)}`
   return denialIn(error) ?? new CliError('unreachable', message, { nextStep, cause: error })
 }
 

@@ -166,7 +166,7 @@ export function kafkaError(what: string, { bootstrapBrokers }: KafkaConnection, 
 }
 
 /** Returns the message of the root cause, because the client wraps errors in other errors. */
-function rootMessage(error: unknown): string {
+export function rootMessage(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return rootMessage(error.errors[0])
   if (error instanceof Error) return error.cause instanceof Error ? rootMessage(error.cause) : error.message
   return String(error)
