@@ -17,6 +17,11 @@ export function podOf(service: Service, number = 1): [pod: string, sidecar: stri
   return [`${service.role}-pod${suffix}`, `${sidecarOf(service)}${suffix}`, `${service.name}${suffix}`]
 }
 
+/** Returns the names of the containers of each replica of a service. */
+export function podsOf(service: Service): ReturnType<typeof podOf>[] {
+  return Array.from({ length: readReplicaCounts()[service.name] ?? 1 }, (_, index) => podOf(service, index + 1))
+}
+
 interface ComposeService {
   /** Ports such as `127.0.0.1:5000:5000`. */
   ports?: string[]

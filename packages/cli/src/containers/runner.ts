@@ -23,6 +23,7 @@ import {
   composeFiles,
   expectedContainers,
   podOf,
+  podsOf,
   readReplicaCounts,
   removeAdditions,
   writeAdditions,
@@ -137,9 +138,7 @@ async function scale(service: string, count: number, { onProgress, signal }: Pro
  */
 async function restart(service: Service, { onProgress }: ProgressOptions): Promise<void> {
   const project = requireProject()
-  const replicas = readReplicaCounts()[service.name] ?? 1
-  for (let number = 1; number <= replicas; number += 1) {
-    const [, sidecar, own] = podOf(service, number)
+  for (const [, sidecar, own] of podsOf(service)) {
     const containers = await containersOf(project.name)
     const [sidecarId, ownId] = [sidecar, own].map((name) => containerNamed(name, containers).Id) as [string, string]
     // The service stops first, because its last requests need the sidecar.

@@ -10,7 +10,7 @@ import { type Container, compose, containersOf, docker, serviceOf } from './dock
 import { composeMissing, engineMissing } from './engine.ts'
 import { buildServiceImages, ensureImages, pull } from './images.ts'
 import { ensureEnvFile, type Project, readProject, recordObservers, recordStore } from './project.ts'
-import { composeFiles, podOf, readReplicaCounts, writeAdditions } from './replicas.ts'
+import { composeFiles, podsOf, readReplicaCounts, writeAdditions } from './replicas.ts'
 
 interface DockerUpOptions extends ProgressOptions {
   store: ComposeStore
@@ -58,10 +58,7 @@ function startContainers(args: string[]): Promise<void> {
  */
 async function replaceOutdated(project: string, onProgress: (line: string) => void): Promise<void> {
   const outdated = await outdatedContainers(project)
-  const replicas = readReplicaCounts()
-  const pods = services
-    .flatMap((service) => Array.from({ length: replicas[service.name] ?? 1 }, (_, index) => podOf(service, index + 1)))
-    .filter((pod) => pod.some((name) => outdated.includes(name)))
+  const pods = services.flatMap(podsOf).filter((pod) => pod.some((name) => outdated.includes(name)))
   if (pods.length === 0) return
   onProgress('setup: starting')
   await startContainers(['setup'])
