@@ -50,7 +50,7 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) =>
   const waiting: { item: T; since: number; span: Span | undefined; settle: (result: Settled<R>) => void }[] = []
   const maxInFlight = options.maxInFlight ?? 1
   const inFlight = new Set<Promise<void>>()
-  const keysInFlight = new Set<string>()
+  const keysInFlight = new Set<string | undefined>()
   let running = false
   let begun = Number.NEGATIVE_INFINITY
   /**
@@ -74,7 +74,7 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) =>
     for (const { item } of waiting) {
       bytes += options.sizeOf(item)
       if (count > 0 && (count === room || bytes > options.maxBytes)) break
-      if (keysInFlight.has(options.keyOf?.(item) ?? '')) break
+      if (keysInFlight.has(options.keyOf?.(item))) break
       count += 1
     }
     return waiting.splice(0, count)

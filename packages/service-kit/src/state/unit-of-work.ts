@@ -162,7 +162,11 @@ const independentItems = 400
 /** The number of concurrent batches. Each batch waits for round trips, and takes hardly any processor time. */
 const maxInFlight = 4
 
-type Results = Map<Work<unknown>, Settled<unknown>>
+interface Batch {
+  results: Map<Work<unknown>, Settled<unknown>>
+  /** The number of documents that existed before the batch. */
+  existing: number
+}
 
 /**
  * Creates the unit of work for a remote store, where round trips are expensive, and replicas must not make each other wait. A bulk save writes all
@@ -191,9 +195,9 @@ export function createIndependent(
   /** Runs all operations and stores the list's writes. Returns the writes of the documents, and the error if the list's writes failed. */
   async function decide(
     works: Work<unknown>[],
-    results: Results,
+    batch: Batch,
     attempt: number,
-  ): Promise<{ writes: Write[]; existing: number; error: unknown }> {
+  ): Promise<{ writes: Write[]; error: unknown }> {
     const list = lists(spacesOf(works))
     const isRead = attempt > 1 || mostExist
     const asked = isRead ? works.flatMap(keysOf) : []
@@ -205,13 +209,13 @@ export function createIndependent(
       watched.check(read)
       await list.open((keys) => sidecar.read(keys))
       const decided = await decideAll(works, read, list, sidecar, { isRead })
-      for (const [index, work] of works.entries()) results.set(work, decided.results[index] as Settled<unknown>)
+      for (const [index, work] of works.entries()) batch.results.set(work, decided.results[index] as Settled<unknown>)
       // The list is saved first. After a crash, it may have slots whose documents are missing. Readers skip such slots.
       const error = await save(decided.draft.writes(), randomUUID())
       if (error) list.leave()
       else decided.draft.stored()
-      const existing = works.filter(({ key }) => read.has(key)).length
-      return { writes: decided.writes, existing, error }
+      batch.existing += works.filter(({ key }) => read.has(key)).length
+      return { writes: decided.writes, error }
     })
   }
 
@@ -228,39 +232,37 @@ export function createIndependent(
     return new Set(writes.filter((write) => !isStored(write)).map(({ key }) => key))
   }
 
-  /** Returns the number of documents that already existed. */
-  async function settle(works: Work<unknown>[], results: Results): Promise<number> {
+  async function settle(works: Work<unknown>[], batch: Batch): Promise<void> {
     let open = works
-    let existing = 0
     for (let attempt = 1; ; attempt += 1) {
-      const decided = await decide(open, results, attempt)
-      existing += decided.existing
+      const decided = await decide(open, batch, attempt)
       const etag = randomUUID()
       const error = decided.error ?? (await save(decided.writes, etag))
-      if (!error) return existing
+      if (!error) return
       if (!decided.error) {
         const missing = await missingOf(decided.writes, etag)
         // Repeats each operation that wrote or read a document whose write failed.
         open = open.filter((work) => keysOf(work).some((key) => missing.has(key)))
       }
-      if (open.length === 0) return existing
+      if (open.length === 0) return
       if (isRefusal(error) && open.length > 1) {
         const half = Math.ceil(open.length / 2)
-        return existing + (await settle(open.slice(0, half), results)) + (await settle(open.slice(half), results))
+        await settle(open.slice(0, half), batch)
+        return settle(open.slice(half), batch)
       }
       if (isRefusal(error) || attempt === maxAttempts) {
-        for (const work of open) results.set(work, { ok: false, error })
-        return existing
+        for (const work of open) batch.results.set(work, { ok: false, error })
+        return
       }
       await delay(Math.random() * backoffMs * attempt)
     }
   }
 
   async function flush(works: Work<unknown>[]): Promise<Settled<unknown>[]> {
-    const results: Results = new Map()
-    const existing = await settle(works, results)
-    mostExist = !choosesEtags || existing > works.length / 2
-    return works.map((work) => results.get(work) as Settled<unknown>)
+    const batch: Batch = { results: new Map(), existing: 0 }
+    await settle(works, batch)
+    mostExist = !choosesEtags || batch.existing > works.length / 2
+    return works.map((work) => batch.results.get(work) as Settled<unknown>)
   }
 
   return batched(flush, { maxItems: independentItems, minIntervalMs: sidecar.writeIntervalMs, maxInFlight, watch })

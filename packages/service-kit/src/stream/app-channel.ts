@@ -41,13 +41,13 @@ export function createAppChannel(options: {
 }
 
 /** Returns a function that runs tasks in their order, and lets a task wait while the tasks that run have too many bytes. */
-export function createByteLimit(limit: number): <R>(bytes: number, run: () => Promise<R>) => Promise<R> {
+function createByteLimit(limit: number): <R>(bytes: number, run: () => Promise<R>) => Promise<R> {
   let used = 0
-  let waiting: { bytes: number; begin: () => void }[] = []
+  const waiting: { bytes: number; begin: () => void }[] = []
 
   function beginWaiting(): void {
     for (let first = waiting[0]; first && (used === 0 || used + first.bytes <= limit); first = waiting[0]) {
-      waiting = waiting.slice(1)
+      waiting.shift()
       used += first.bytes
       first.begin()
     }

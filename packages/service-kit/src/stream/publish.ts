@@ -125,8 +125,8 @@ const limits = { maxItems: 500, maxBytes: 192 * 1024, maxWaiting: 10_000 }
 const maxInFlight = 2
 
 /**
- * Returns a publisher whose callers share bulk publishes. Events with the same key are published in the order of the calls. If publishing to one topic hangs, other topics are not
- * delayed.
+ * Returns a publisher whose callers share bulk publishes. Events with the same key are published in the order of the calls. If publishing to one
+ * topic hangs, other topics are not delayed.
  * @param watchOf returns the observer of a topic's batches
  */
 export function createPublisher(sidecar: Sidecar, watchOf?: (topic: string) => QueueWatch): PublishRecord {
