@@ -19,7 +19,7 @@ describe('createReadiness', () => {
   it('reports the problems of the sidecar, the store and the stream', async () => {
     const sidecar = new FakeSidecar()
     sidecar.missing = async () => ({ sidecar: 'does not answer', store: 'does not answer' })
-    sidecar.store = () => Promise.reject(new Error('nobody there'))
+    sidecar.store = () => Promise.reject(new Error('connection refused'))
     const missing = { sidecar: 'does not answer', store: 'does not answer' }
     expect(await createReadiness(sidecar, streamIsThere)()).to.deep.equal(missing)
     expect(await createReadiness(sidecar, async () => 'is gone')()).to.deep.equal({ ...missing, stream: 'is gone' })

@@ -16,18 +16,19 @@ import type { Sidecar, SidecarError, Write } from '../../src/sidecar/sidecar.ts'
 import { newTraceId, within } from '../../src/telemetry/context.ts'
 import { recordedSpans } from '../support/recorded-spans.ts'
 
-type SaveStateRequest = MessageShape<typeof daprProto.Dapr.method.saveState.input>
+type SaveStateRequest = MessageShape<typeof method.saveState.input>
 type Handler = (request: unknown) => unknown
-type InvokeBindingRequest = MessageShape<typeof daprProto.Dapr.method.invokeBinding.input>
-const {
-  getState,
-  getBulkState,
-  bulkPublishEventAlpha1,
-  saveState,
-  executeStateTransaction,
-  getMetadata,
-  invokeBinding,
-} = daprProto.Dapr.method
+type InvokeBindingRequest = MessageShape<typeof method.invokeBinding.input>
+const { method } = daprProto.Dapr
+const methods = [
+  method.getState,
+  method.getBulkState,
+  method.bulkPublishEventAlpha1,
+  method.saveState,
+  method.executeStateTransaction,
+  method.getMetadata,
+  method.invokeBinding,
+]
 
 const statestore = { name: 'statestore', type: 'state.sqlite' }
 
@@ -41,15 +42,6 @@ describe('createSidecar', () => {
   let sidecar: Sidecar
   before(async () => {
     server = new Server()
-    const methods = [
-      getState,
-      getBulkState,
-      bulkPublishEventAlpha1,
-      saveState,
-      executeStateTransaction,
-      getMetadata,
-      invokeBinding,
-    ]
     for (const { name, input, output } of methods) {
       const definition = {
         path: `/dapr.proto.runtime.v1.Dapr/${name}`,

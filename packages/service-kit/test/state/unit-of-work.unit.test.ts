@@ -187,17 +187,22 @@ describe('createUnitOfWork on state.postgresql without reading first', () => {
     sidecar = new FakeSidecar('state.postgresql')
     change = createUnitOfWork(sidecar, list())
   })
-  const create = (key: string) =>
-    change({
-      key,
-      bytes: 10,
-      decide(view) {
-        const stored = view.get(key)
-        if (stored === undefined) view.write('new')
-        return stored ?? 'new'
-      },
-    })
-  const createAll = (keys: string[]) => Promise.all(keys.map(create))
+  /** Creates documents. Returns for each document what `answer` returns for the stored one. */
+  const createWith = <R>(keys: string[], answer: (stored: unknown) => R) =>
+    Promise.all(
+      keys.map((key) =>
+        change({
+          key,
+          bytes: 10,
+          decide(view) {
+            const stored = view.get(key)
+            if (stored === undefined) view.write('new')
+            return answer(stored)
+          },
+        }),
+      ),
+    )
+  const createAll = (keys: string[]) => createWith(keys, (stored) => stored ?? 'new')
 
   it('writes new documents without a read, and repeats only the operations whose documents exist', async () => {
     await createAll(['a'])
@@ -213,17 +218,8 @@ describe('createUnitOfWork on state.postgresql without reading first', () => {
 
   it('reports a document as existing even if an earlier run wrote the same content', async () => {
     sidecar.set('a', 'new')
-    const isNew = (key: string) =>
-      change({
-        key,
-        bytes: 10,
-        decide(view) {
-          const stored = view.get(key)
-          if (stored === undefined) view.write('new')
-          return stored === undefined
-        },
-      })
-    expect(await Promise.all(['a', 'b', 'c'].map(isNew))).to.deep.equal([false, true, true])
+    const isNew = (stored: unknown) => stored === undefined
+    expect(await createWith(['a', 'b', 'c'], isNew)).to.deep.equal([false, true, true])
   })
 
   it('reports a document as new if its write succeeded without an answer', async () => {
