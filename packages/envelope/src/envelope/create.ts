@@ -76,15 +76,13 @@ const namespace = parse('4563ec1f-497b-4618-baf9-8485edb38c08')
  * joined as a JSON list, so `('a', 'b')` and `('a,b')` differ. It takes a fifth of the time of `v5` in the package uuid.
  */
 export function deterministicId(kind: string, ...parts: string[]): string {
-  const digest = hash('sha1', Buffer.concat([namespace, Buffer.from(JSON.stringify([kind, ...parts]))]), 'hex')
+  const name = JSON.stringify([kind, ...parts])
+  const bytes = Buffer.allocUnsafe(namespace.length + Buffer.byteLength(name))
+  bytes.set(namespace)
+  bytes.write(name, namespace.length)
+  const digest = hash('sha1', bytes, 'hex')
   const variant = '89ab'[Number.parseInt(digest.charAt(16), 16) % 4]
-  return [
-    digest.slice(0, 8),
-    digest.slice(8, 12),
-    `5${digest.slice(13, 16)}`,
-    `${variant}${digest.slice(17, 20)}`,
-    digest.slice(20, 32),
-  ].join('-')
+  return `${digest.slice(0, 8)}-${digest.slice(8, 12)}-5${digest.slice(13, 16)}-${variant}${digest.slice(17, 20)}-${digest.slice(20, 32)}`
 }
 
 /** The parts of a Kafka record that determine derived ids. An empty key is treated as absent. */

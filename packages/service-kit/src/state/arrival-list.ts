@@ -59,13 +59,14 @@ interface ListDraft {
   append(id: string): string
   /** Returns the writes of the list. Store them before the listed documents, or together with these documents. */
   writes(): Write[]
-  stored(): void
+  /** @param etag the etag of the stored writes; undefined if it is unknown */
+  stored(etag?: string): void
 }
 
 interface ArrivalList {
   /**
    * Returns the keys to read before a draft. Pass the read documents to `check`. If this process's chunk is missing, the store was emptied or
-   * restored, and the writer leaves its shard.
+   * restored, and the writer leaves its shard. If the etags of the writer's documents are known, their next writes have guards instead.
    */
   watched(): { keys: string[]; check(read: Map<string, StoredDocument>): void }
   open(read: Read): Promise<void>
@@ -124,8 +125,8 @@ function together(lists: Map<string, ArrivalList>): BatchLists {
       return {
         append: (space, id) => (drafts.get(space) as ListDraft).append(id),
         writes: () => [...drafts.values()].flatMap((draft) => draft.writes()),
-        stored: () => {
-          for (const draft of drafts.values()) draft.stored()
+        stored: (etag) => {
+          for (const draft of drafts.values()) draft.stored(etag)
         },
       }
     },
@@ -143,6 +144,8 @@ interface WritePosition {
   n: number
   /** The newest chunk; undefined if another process began it. */
   chunk: Chunk | undefined
+  /** The etags of this process's chunk and of the shard's hint, if they are known. */
+  etags?: { chunk: string; hint: string } | undefined
 }
 
 /**
@@ -159,7 +162,7 @@ function createArrivalList(now: () => Date, space: string): ArrivalList {
   return {
     watched() {
       const key = begun
-      if (!key) return { keys: [], check() {} }
+      if (!key || current?.etags) return { keys: [], check() {} }
       const check = (read: Map<string, StoredDocument>) => {
         const stored = read.get(key)?.value as Chunk | undefined
         if (key === begun && stored?.by !== by) [current, begun] = [undefined, undefined]
@@ -175,10 +178,12 @@ function createArrivalList(now: () => Date, space: string): ArrivalList {
 
     draft() {
       if (!current) throw new Error('the list was not opened')
-      const { shard } = current
+      const { shard, etags } = current
       const own = current.chunk && current.chunk.ids.length < chunkSize ? current.chunk : undefined
       const n = own ? current.n : current.n + 1
       const chunk: Chunk = { by, ids: [...(own?.ids ?? [])], at: [...(own?.at ?? [])] }
+      const isUnchanged = () => chunk.ids.length === (own?.ids.length ?? 0)
+      const guardOf = (etag: string | undefined): Pick<Write, 'guard'> => (etag ? { guard: { etag } } : {})
       return {
         append(id) {
           newest = Math.max(newest, now().getTime())
@@ -186,18 +191,18 @@ function createArrivalList(now: () => Date, space: string): ArrivalList {
           return slotOf(shard, n, chunk.ids.push(id) - 1)
         },
         writes() {
-          if (chunk.ids.length === own?.ids.length || chunk.ids.length === 0) return []
+          if (isUnchanged()) return []
           const written = { key: space + chunkKey(shard, n), value: JSON.stringify(chunk) }
           return own
-            ? [written]
+            ? [{ ...written, ...guardOf(etags?.chunk) }]
             : [
                 { ...written, guard: 'absent' },
-                { key: space + hintKey(shard), value: String(n) },
+                { key: space + hintKey(shard), value: String(n), ...guardOf(etags?.hint) },
               ]
         },
-        stored() {
-          if (chunk.ids.length === 0) return
-          current = { shard, n, chunk }
+        stored(etag) {
+          if (isUnchanged()) return
+          current = { shard, n, chunk, etags: etag ? { chunk: etag, hint: (own && etags?.hint) ?? etag } : undefined }
           begun = space + chunkKey(shard, n)
         },
       }

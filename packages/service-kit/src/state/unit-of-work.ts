@@ -211,9 +211,10 @@ export function createIndependent(
       const decided = await decideAll(works, read, list, sidecar, { isRead })
       for (const [index, work] of works.entries()) batch.results.set(work, decided.results[index] as Settled<unknown>)
       // The list is saved first. After a crash, it may have slots whose documents are missing. Readers skip such slots.
-      const error = await save(decided.draft.writes(), randomUUID())
+      const etag = randomUUID()
+      const error = await save(decided.draft.writes(), etag)
       if (error) list.leave()
-      else decided.draft.stored()
+      else decided.draft.stored(choosesEtags ? etag : undefined)
       batch.existing += works.filter(({ key }) => read.has(key)).length
       return { writes: decided.writes, error }
     })

@@ -200,13 +200,20 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       expect((await page(10)).items).to.deep.equal(['a'])
     })
 
-    it('starts the list again in a store that was emptied', async () => {
-      const commit = writer()
-      for (let id = 0; id < 150; id += 1) await add(commit, `${id}`)
-      sidecar.documents.clear()
-      await add(commit, 'b')
-      expect(await page(10)).to.deep.equal({ items: ['b'], next: null })
-    })
+    for (const { chunk, entries } of [
+      { chunk: 'incomplete', entries: 150 },
+      { chunk: 'full', entries: 128 },
+    ]) {
+      it(`starts the list again in a store that was emptied when the newest chunk was ${chunk}`, async () => {
+        const commit = writer()
+        for (let id = 0; id < entries; id += 1) await add(commit, `${id}`)
+        sidecar.documents.clear()
+        await add(commit, 'b')
+        expect(await page(10)).to.deep.equal({ items: ['b'], next: null })
+        // The writer began a shard, so the numbers of its chunks start at 0.
+        expect([...sidecar.documents].some(([key, { value }]) => /^list\/\d+$/.test(key) && value === 0)).to.equal(true)
+      })
+    }
 
     it('leaves other writers’ chunks unchanged in a store that was emptied and filled again', async () => {
       const writers = Array.from({ length: shardCount }, writer)
@@ -276,6 +283,17 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
     })
   })
 }
+
+it('adds entries without reading the list if the service chooses the etags', async () => {
+  const sidecar = new FakeSidecar('state.postgresql')
+  const commit = createUnitOfWork(sidecar, createArrivalLists(now))
+  const add = (id: string) => commit({ key: id, bytes: 10, decide: (view) => view.write({ listed: view.list(id) }) })
+  await add('first')
+  const { read } = sidecar.calls
+  for (let id = 0; id < 150; id += 1) await add(`${id}`)
+  expect(sidecar.calls.read).to.equal(read)
+  expect(sidecar.chunkKeys()).to.have.length(3)
+})
 
 describe('a list with a million entries by eight writers', () => {
   it('needs at most five calls for each page of 100 entries', async () => {
