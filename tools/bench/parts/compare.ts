@@ -3,11 +3,12 @@ import { atLeast, atMost, type Findings, number } from '../report/findings.ts'
 import { inTurn, type Part, type Run } from '../report/part.ts'
 import { median, medianRatio } from '../report/statistics.ts'
 import { type BenchStack, withBenchStack } from '../support/bench-stack.ts'
-import { type Contender, withContenders } from '../support/contenders.ts'
+import { type Contender, patient, withContenders } from '../support/contenders.ts'
 import { type Ledger, requireComplete } from '../support/ledger.ts'
 import {
   backlogFor,
   ledgersSince,
+  type Mark,
   markOf,
   type Payment,
   pay,
@@ -24,8 +25,6 @@ const warmUps = 2
 
 /** A contender with its results so far. */
 interface Entry extends Contender {
-  /** The ids of all orders that it got before the kill. */
-  orders: string[]
   payments: Payment[]
   aftermath?: Aftermath
 }
@@ -53,90 +52,112 @@ export const compare: Part = {
 }
 
 async function measureAll(run: Run, stack: BenchStack, contenders: Contender[]): Promise<Findings> {
-  const { rounds, seconds } = run.quick ? { rounds: 1, seconds: 0.2 } : { rounds: 5, seconds: 1.5 }
+  const [ours, ...others] = contenders as [Contender, ...Contender[]]
   const stream = openStream(stack.kafka)
-  const entries: Entry[] = contenders.map((contender) => ({ ...contender, orders: [], payments: [] }))
-  // Programs run until the end, so that the rounds measure compiled code.
-  stack.launch(entries.flatMap(({ specs }) => specs))
-  for (const entry of entries) {
-    run.tell(`the first orders of ${entry.name}`)
-    entry.orders = await requireRightAnswers(stack, stream, entry)
+  const groups: Entry[][] = []
+  for (const validates of [false, true]) {
+    const group = [ours, ...others.filter((other) => other.validates === validates)]
+    groups.push(await measureTogether(run, stack, stream, group))
+  }
+  for (const entry of groups[1] ?? []) {
+    run.tell(`killing ${entry.name}`)
+    entry.aftermath = await kill(stack, stream, entry, sizes(run).seconds)
+  }
+  await stream.close()
+  return findings(run, groups as [Entry[], Entry[]])
+}
+
+const sizes = ({ quick }: Run) => (quick ? { rounds: 1, seconds: 0.2 } : { rounds: 5, seconds: 1.5 })
+
+/** Measures contenders in turn. They run until the end, so that the rounds measure compiled code. Between its rounds, a contender is stopped. */
+async function measureTogether(run: Run, stack: BenchStack, stream: Stream, contenders: Contender[]): Promise<Entry[]> {
+  const { rounds, seconds } = sizes(run)
+  const entries: (Entry & { mark: Mark; orders: string[] })[] = []
+  for (const contender of contenders) {
+    run.tell(`the first orders of ${contender.name}`)
+    const entry = { ...patient(contender), mark: await markOf(stream, contender), orders: [], payments: [] }
+    stack.launch(entry.specs)
+    entries.push({ ...entry, orders: await requireRightAnswers(stack, stream, entry) })
+    stack.signal(entry.specs, 'SIGSTOP')
   }
 
-  const payNext = async (entry: Entry) => {
+  await inTurn(run, entries, warmUps + rounds, async (entry) => {
     const rate = entry.payments.at(-1)?.perSecond ?? 1_000
     const { payment, orders } = await pay(stack, stream, entry, backlogFor(rate, seconds))
     entry.orders = entry.orders.concat(orders)
     entry.payments.push(payment)
-  }
-  await inTurn(run, entries, warmUps + rounds, payNext)
+  })
   for (const entry of entries) {
     entry.payments.splice(0, warmUps)
-    const { stored, published } = await ledgersSince(stream, entry, undefined, entry.orders)
+    const { stored, published } = await ledgersSince(stream, entry, entry.mark, entry.orders)
     requireComplete(`${entry.name}, its store`, stored)
     requireComplete(`${entry.name}, ${entry.topic}`, published)
   }
 
-  await stack.stop(entries.filter(({ validates }) => !validates).flatMap(({ specs }) => specs))
-  for (const entry of entries.filter(({ validates }) => validates)) {
-    run.tell(`killing ${entry.name}`)
-    entry.aftermath = await kill(stack, stream, entry, seconds)
-  }
-  await stack.stop(entries.flatMap(({ specs }) => specs))
-  await stream.close()
-  return findings(rounds, seconds, entries)
+  const specs = entries.flatMap(({ specs }) => specs)
+  stack.signal(specs, 'SIGCONT')
+  await stack.stop(specs)
+  return contenders.map((contender, index) => ({ ...contender, payments: entries[index]?.payments ?? [] }))
 }
 
+/** Kills a contender, which has its usual session timeout. */
 async function kill(stack: BenchStack, stream: Stream, entry: Entry, seconds: number): Promise<Aftermath> {
+  stack.launch(entry.specs)
   // Uncommitted events would be announced again after the kill.
   await stack.wait(`${entry.name} to commit its offsets`, entry.specs, () => uncommitted(stream, entry))
   const mark = await markOf(stream, entry)
   const backlog = backlogFor(entry.payments.at(-1)?.perSecond ?? 0, seconds)
   const { silentSeconds, orders } = await payKilled(stack, stream, entry, backlog)
+  await stack.stop(entry.specs)
   return { silentSeconds, ...(await ledgersSince(stream, entry, mark, orders)) }
 }
 
-function findings(rounds: number, seconds: number, entries: Entry[]): Findings {
-  const [ours] = entries as [Entry]
+function findings(run: Run, groups: [Entry[], Entry[]]): Findings {
+  const { rounds, seconds } = sizes(run)
+  const [[oursAlone], [ours]] = groups as [[Entry], [Entry]]
   const rates = ({ payments }: Entry) => payments.map(({ perSecond }) => perSecond)
   const rate = (entry: Entry) => median(rates(entry))
-  const ratio = (entry: Entry) => medianRatio(rates(ours), rates(entry))
   const processorTime = ({ payments }: Entry) =>
     median(payments.map(({ microseconds }) => processes.reduce((sum, process) => sum + microseconds[process], 0)))
+  const timeOf = ({ payments }: Entry, process: (typeof processes)[number]) =>
+    number(median(payments.map(({ microseconds }) => microseconds[process])))
   const lost = (aftermath?: Aftermath) => (aftermath ? aftermath.stored.lost + aftermath.published.lost : Number.NaN)
-  const labels = [...new Set(entries.map(({ label }) => label))]
-  const ratesOf = (validating: boolean) =>
-    labels.map((label) => {
-      const entry = entries.find((entry) => entry.label === label && entry.validates === validating)
-      return entry ? rate(entry) : Number.NaN
-    })
+  const rounded = `${partitions.processes} partitions, a backlog of about ${number(seconds, 1)} s in each round, medians of ${rounds} rounds`
+  const titles = [
+    `The other programs check nothing; ${rounded}`,
+    `The other programs check events by the same schema, and write dead letters; ${rounded}`,
+  ]
   return {
     tables: [
-      {
-        title: `${partitions.processes} partitions, a backlog of about ${number(seconds, 1)} s in each round, medians of ${rounds} rounds; validating programs also write dead letters`,
-        head: ['', 'events/s', 'orderflow / this program', 'processor µs per event'],
+      ...groups.map((entries, index) => ({
+        title: titles[index] ?? '',
+        head: ['', 'events/s', 'orderflow / this program', 'processor µs per event', ...processes],
         rows: entries.map((entry) => [
-          entry.name,
+          entry.label,
           number(rate(entry)),
-          number(ratio(entry), 2),
+          number(medianRatio(rates(entries[0] as Entry), rates(entry)), 2),
           number(processorTime(entry)),
+          ...processes.map((process) => timeOf(entry, process)),
         ]),
-      },
+      })),
       {
         title: 'Each validating program is killed in the middle of a backlog, and restarted at once',
         head: ['', 'silent s', 'not stored', 'stored twice', 'not announced', 'announced again'],
-        rows: entries.flatMap(({ name, aftermath }) => {
+        rows: groups[1].flatMap(({ label, aftermath }) => {
           if (!aftermath) return []
           const { silentSeconds, stored, published } = aftermath
           const counts = [stored.lost, stored.repeated + stored.unknown, published.lost, published.repeated]
-          return [[name, number(silentSeconds, 1), ...counts.map((count) => number(count))]]
+          return [[label, number(silentSeconds, 1), ...counts.map((count) => number(count))]]
         }),
       },
     ],
     goals: [
-      ...entries
-        .filter((entry) => entry !== ours)
-        .map((entry) => atLeast(`orderflow / ${entry.name}, events/s`, ratio(entry), 1, 2)),
+      ...groups.flatMap(([own, ...others]) =>
+        others.map((other) =>
+          atLeast(`orderflow / ${other.name}, events/s`, medianRatio(rates(own as Entry), rates(other)), 1, 2),
+        ),
+      ),
+      atMost('processor time of orderflow per event in microseconds', processorTime(oursAlone), 160),
       atMost('orders that orderflow lost', lost(ours.aftermath), 0),
     ],
     charts: [
@@ -144,13 +165,13 @@ function findings(rounds: number, seconds: number, entries: Entry[]): Findings {
         name: 'rate',
         title: 'Events per second until their payments are stored in PostgreSQL and published',
         unit: 'events/s',
-        categories: labels,
+        categories: groups[0].map(({ label }) => label),
         series: [
-          { name: 'without validation', values: ratesOf(false) },
-          { name: 'with validation and dead letters', values: ratesOf(true) },
+          { name: 'the other programs check nothing', values: groups[0].map(rate) },
+          { name: 'all check events and write dead letters', values: groups[1].map(rate) },
         ],
       },
     ],
-    figures: entries.map(({ name, payments, aftermath }) => ({ name, payments, aftermath })),
+    figures: groups.flat().map(({ name, payments, aftermath }) => ({ name, payments, aftermath })),
   }
 }

@@ -34,13 +34,15 @@ export async function requireRightAnswers(stack: BenchStack, stream: Stream, con
   const { name, validates, specs, input, topic } = contender
   const orders = [...orderEvents(1_000, 0, total)]
   const invalid = validates ? invalidOrders() : []
+  const before = new Map<string, bigint[]>()
+  for (const output of [topic, deadLetterTopic(input)]) before.set(output, await stream.ends(output))
   await stream.publish(input, [...orders.slice(0, 500), ...invalid, ...orders.slice(500)])
   await stack.wait(`${name} to pay the first orders`, specs, async () => {
-    const published = distance([], await stream.ends(topic))
+    const published = distance(before.get(topic) ?? [], await stream.ends(topic))
     return published < orders.length ? `${published} are published` : uncommitted(stream, contender)
   })
 
-  const all = async (topic: string) => stream.records(topic, [], await stream.ends(topic))
+  const all = async (output: string) => stream.records(output, before.get(output) ?? [], await stream.ends(output))
   const expected = new Map(
     orders.map(({ key }, index) => [key, isRejected(index) ? 'PaymentRejected' : 'PaymentApproved']),
   )
@@ -62,10 +64,7 @@ function wrongAnswer(value: Buffer, expected: Map<string, string>): string | und
   }
 }
 
-/**
- * Publishes orders while a running contender is paused, so that it finds all of them when it continues. The pause is shorter than the session
- * timeout. Returns the ids of the orders.
- */
+/** Publishes orders while a contender is stopped, so that it finds all of them when it continues. Returns the ids of the orders. */
 async function giveBacklog(
   stack: BenchStack,
   stream: Stream,
@@ -79,7 +78,7 @@ async function giveBacklog(
   return orders.map(({ key }) => key)
 }
 
-/** Lets a running contender pay a backlog. Returns the ids of the orders, too. */
+/** Lets a contender pay a backlog, and stops it until its next round. Returns the ids of the orders, too. */
 export async function pay(
   stack: BenchStack,
   stream: Stream,
@@ -98,6 +97,7 @@ export async function pay(
     return stored < count ? `${stored} are stored` : undefined
   })
   const [endedAt, used] = [performance.now(), usedSince()]
+  stack.signal(specs, 'SIGSTOP')
   const perEvent = (process = '') => ((used[process] ?? 0) * 1_000) / count
   const payment = {
     perSecond: (count * 1_000) / (endedAt - startedAt),
