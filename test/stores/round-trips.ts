@@ -10,8 +10,8 @@ import { type StoreSidecar, startStoreSidecar } from './store-sidecar.ts'
 
 const stores = {
   mongodb: { protocol: mongodb, most: 6 },
-  // Three round trips are necessary: a read of the list's chunk, its save, and the save of the documents.
-  postgresql: { protocol: postgresql, most: 4 },
+  // Two round trips are necessary: the save of the list's chunk, and the save of the documents.
+  postgresql: { protocol: postgresql, most: 3 },
 }
 
 const tokens = { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' }

@@ -37,16 +37,13 @@ const lookMs = 40
 const group = 'payment-service'
 const payment = 'payment/'
 
-/**
- * Starts replicas on an empty store and measures payments at each round trip.
- * @param events returns the number of events for a round trip
- */
+/** Starts replicas on an empty store and measures the payments of this number of events at each round trip. */
 export async function payAt(
   site: Site,
   variant: Variant,
   replicas: number,
   roundTrips: number[],
-  events: (roundTrip: number) => number,
+  events: number,
 ): Promise<Started> {
   const { stack, stream, proxy } = site
   await proxy.setRoundTrip(0)
@@ -65,17 +62,16 @@ export async function payAt(
     membersMissing(stack.kafka, group, replicas * consumersOf(variant)),
   )
   const warmUp = await stream.ends(paymentEvents)
-  orders = orders.concat(await publishOrders(stream, Math.min(3_000, 2 * events(roundTrips[0] ?? 0))))
+  orders = orders.concat(await publishOrders(stream, Math.min(3_000, events)))
   await announced(stack, stream, specs, warmUp, orders.length - 1)
 
   const cells: Cell[] = []
   for (const roundTrip of roundTrips) {
     await proxy.setRoundTrip(roundTrip)
     const before = await stream.ends(paymentEvents)
-    const count = events(roundTrip)
-    orders = orders.concat(await publishOrders(stream, count))
-    const measured = await announced(stack, stream, specs, before, count)
-    cells.push({ variant: variant.name, replicas, roundTrip, events: count, ...measured })
+    orders = orders.concat(await publishOrders(stream, events))
+    const measured = await announced(stack, stream, specs, before, events)
+    cells.push({ variant: variant.name, replicas, roundTrip, events, ...measured })
   }
   await proxy.setRoundTrip(0)
   await stack.wait('the offsets to be committed', specs, async () => {

@@ -15,8 +15,12 @@ export interface Store {
   uriBy: (address: string) => string
   /** The store’s `host:port`. */
   address: string
-  /** Replaces the benchmark’s databases with empty ones. Stop all sidecars first. */
+  /** @throws {CliError} `usage` if the server already has a database of a service, because the benchmark would empty it */
+  requireUnused: () => Promise<void>
+  /** Replaces the services’ databases with empty ones. Stop all sidecars first. */
   empty: () => Promise<void>
+  /** Deletes the services’ databases. */
+  remove: () => Promise<void>
   /** Returns the service’s documents whose keys contain `text`, which consists of letters and slashes. */
   stored: (service: string, text: string) => Promise<Stored[]>
   count: (service: string, text: string) => Promise<number>
@@ -25,11 +29,9 @@ export interface Store {
   close: () => Promise<void>
 }
 
-/** Returns the name of a service’s database, which is `orderflow-bench-{appID}` in the component. */
-export const databaseOf = (service: string): string => `orderflow-bench-${service}`
-
 const usualPorts = { postgresql: '5432', mongodb: '27017' }
-const names = storedServices.map(({ name }) => databaseOf(name))
+/** The names of the databases, as in the components. */
+const names = storedServices.map(({ name }) => name)
 
 /**
  * Opens a store. In `postgres://user:password@host:port/`, the user needs the right to create databases. In `mongodb://`, the only host must
@@ -52,6 +54,14 @@ function by(uri: string, address: string, more: Record<string, string> = {}): st
   return changed.href
 }
 
+function refuseUsed(databases: { name: string }[]): void {
+  const used = databases.find(({ name }) => names.includes(name))
+  if (!used) return
+  throw new CliError('usage', `the server of STORE_URI already has a database ${used.name}`, {
+    nextStep: 'use a server without databases of the services, because the benchmark empties them',
+  })
+}
+
 function postgresql(uri: string, address: string): Store {
   const pools = new Map<string, Pool>()
   const ask = async <Row extends object>(database: string, text: string, values: unknown[] = []) => {
@@ -63,27 +73,32 @@ function postgresql(uri: string, address: string): Store {
     await Promise.all([...pools.values()].map((pool) => pool.end()))
     pools.clear()
   }
+  const remove = async () => {
+    await close()
+    for (const name of names) await ask('postgres', `DROP DATABASE IF EXISTS ${escapeIdentifier(name)} WITH (FORCE)`)
+  }
   return {
     kind: 'postgresql',
     address,
     uriBy: (other) => by(uri, other),
+    async requireUnused() {
+      refuseUsed(await ask<{ name: string }>('postgres', 'SELECT datname AS name FROM pg_database'))
+    },
     async empty() {
-      await close()
-      for (const name of names) {
-        await ask('postgres', `DROP DATABASE IF EXISTS ${escapeIdentifier(name)} WITH (FORCE)`)
-      }
+      await remove()
       await ensureDatabases(uri, names)
     },
+    remove,
     // PostgreSQL sets created_at to the time when the statement began.
     stored: (service, text) =>
       ask<Stored>(
-        databaseOf(service),
+        service,
         'SELECT key, 1000 * extract(epoch FROM created_at)::float AS at FROM state WHERE strpos(key, $1) > 0',
         [text],
       ),
     async count(service, text) {
       const sql = 'SELECT count(*)::int AS count FROM state WHERE strpos(key, $1) > 0'
-      return (await ask<{ count: number }>(databaseOf(service), sql, [text]))[0]?.count ?? 0
+      return (await ask<{ count: number }>(service, sql, [text]))[0]?.count ?? 0
     },
     async ping(other) {
       const pool = new Pool({ connectionString: inDatabase(by(uri, other), 'postgres'), max: 1 })
@@ -99,15 +114,20 @@ function mongodb(uri: string, address: string): Store {
   // Without directConnection, clients would bypass the proxy.
   const direct = (other: string) => by(uri, other, { directConnection: 'true' })
   const client = new MongoClient(direct(address))
-  const collection = (service: string) => client.db(databaseOf(service)).collection<{ _id: string }>('daprCollection')
+  const collection = (service: string) => client.db(service).collection<{ _id: string }>('daprCollection')
+  const remove = async () => {
+    for (const name of names) await client.db(name).dropDatabase()
+  }
   const withText = (text: string) => ({ _id: { $regex: text } })
   return {
     kind: 'mongodb',
     address,
     uriBy: direct,
-    async empty() {
-      for (const name of names) await client.db(name).dropDatabase()
+    async requireUnused() {
+      refuseUsed((await client.db('admin').admin().listDatabases()).databases)
     },
+    empty: remove,
+    remove,
     async stored(service, text) {
       const found = await collection(service)
         .find(withText(text), { projection: { _id: 1 } })

@@ -42,6 +42,7 @@ function withNetwork<Result>({ tell }: Run, work: (site: Site) => Promise<Result
   const uri = process.env.STORE_URI
   return withBenchStack(uri ? ['kafka'] : ['kafka', 'postgresql'], tell, async (stack) => {
     const store = storeOf(uri || localPostgresql(stack.plan.folder, stack.plan.ports.postgresql))
+    if (uri) await store.requireUnused()
     const site = {
       stack,
       store,
@@ -50,6 +51,7 @@ function withNetwork<Result>({ tell }: Run, work: (site: Site) => Promise<Result
     }
     const result = await work(site)
     await site.stream.close()
+    await store.remove()
     await store.close()
     return result
   })
@@ -71,7 +73,7 @@ async function measurePayments(
   for (let round = 1; round <= rounds; round += 1) {
     for (const { variant, replicas: count, roundTrips: chosen } of plansOf(nowAt(site), roundTrips, replicas)) {
       run.tell(`round ${round} of ${rounds}: ${variant.name}, ${count} replicas`)
-      const found = await payAt(site, variant, count, chosen, (roundTrip) => eventsOf(variant, roundTrip, run.quick))
+      const found = await payAt(site, variant, count, chosen, run.quick ? 2_400 : 12_000)
       for (const { roundTrip, perSecond, busy } of found.cells) {
         run.tell(`${roundTrip} ms: ${Math.round(perSecond)} events/s, ${busy.toFixed(2)} busy`)
       }
@@ -90,23 +92,13 @@ function plansOf(now: StoredVariant, roundTrips: number[], replicas: number[]): 
   const grid = replicas.flatMap((count) =>
     [now, ...(old ? [before] : [])].map((variant) => ({ variant, replicas: count, roundTrips })),
   )
-  const smallPool = { ...now, name: names.smallPool, pool: 4 }
-  const pools = now.store.kind === 'postgresql' && roundTrips.includes(10) && replicas.includes(1) ? [1, 3] : []
   const loopback = roundTrips.includes(0) && replicas.includes(1)
   return [
     ...grid,
-    ...pools.map((count) => ({ variant: smallPool, replicas: count, roundTrips: [10] })),
     ...(loopback
       ? [{ variant: { name: names.sqlite, root: repository, store: 'sqlite' as const }, replicas: 1, roundTrips: [0] }]
       : []),
   ]
-}
-
-/** Returns the number of events for about five seconds. The older checkout took 1.13 round trips per event. */
-function eventsOf({ name }: Variant, roundTrip: number, quick: boolean): number {
-  const seconds = quick ? 1 : 5
-  if (name === names.before) return Math.round(seconds * Math.min(1_000, 1_000 / (1.13 * roundTrip + 0.7)))
-  return seconds * (name === names.smallPool ? 1_000 : 2_400)
 }
 
 async function pingsAt({ store, proxy }: Site, roundTrips: number[], { tell }: Run): Promise<Map<number, number>> {

@@ -5,22 +5,8 @@ import { expect } from 'chai'
 import { findingsOf, names } from '../network/findings.ts'
 import type { Cell, Started } from '../network/payments.ts'
 import { storeOf } from '../network/store.ts'
-import { componentWith } from '../network/system.ts'
 
 const component = (kind: string) => readFileSync(join(repository, 'components', kind, 'statestore.yaml'), 'utf8')
-
-describe('componentWith', () => {
-  for (const kind of ['postgresql', 'mongodb']) {
-    it(`uses the benchmark’s own databases for ${kind}`, () => {
-      expect(componentWith(component(kind), undefined)).to.contain('value: "orderflow-bench-{appID}"')
-    })
-  }
-
-  it('changes the size of a pool, and throws if the component has no pool', () => {
-    expect(componentWith(component('postgresql'), 4)).to.contain('name: maxConns\n      value: "4"\n')
-    expect(() => componentWith(component('mongodb'), 4)).to.throw('maxConns')
-  })
-})
 
 describe('storeOf', () => {
   it('returns URIs with the address of a proxy, which drivers cannot bypass', () => {
