@@ -65,6 +65,8 @@ COPY components /app/components
 COPY packages/cli/release-image /app/packages/cli/release-image
 # Trusts one proxy: the platform's router, which adds the caller's address to X-Forwarded-For.
 ENV Web__Proxies=1
+# The sidecar's share of the container's memory (docs/release.md).
+ENV GOMEMLIMIT=256MiB
 ENTRYPOINT ["/app/packages/cli/release-image/start"]
 
 # The default target.

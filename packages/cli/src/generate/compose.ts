@@ -9,7 +9,7 @@ import { containerPorts, defaultPorts } from '../lib/ports.ts'
 import { postgresqlSettings, postgresqlUri, postgresqlUser } from '../lib/postgresql.ts'
 import { doesConsume, entryOf, type Service, services, sidecarOf, storedServices } from '../lib/services.ts'
 import { podsOf } from '../observe/config.ts'
-import { daprdFlags, heapLimits, resourcesOf, watcherLimits, watcherMalloc } from '../processes/process-spec.ts'
+import { daprdFlags, heapLimits, resourcesOf, sidecarMemory, watcherLimits, watcherMalloc } from '../processes/process-spec.ts'
 import { generated } from './text.ts'
 
 /** Returns docker-compose.yml, from the template in `containers/`. */
@@ -110,6 +110,7 @@ function servicePart(service: Service): string {
     environment:
       <<: [${hasStore ? '*component-settings' : '*stream-settings'}, *trace-settings]
       OTEL_SERVICE_NAME: ${sidecar}
+      GOMEMLIMIT: ${sidecarMemory.GOMEMLIMIT}
       Stream__SaslUsername: ${name}
       Stream__SaslPassword: &${role}-kafka-password ${secret('KAFKA_PASSWORD')}
       APP_API_TOKEN: &${role}-app-token ${secret('APP_TOKEN')}

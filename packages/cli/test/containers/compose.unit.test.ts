@@ -12,7 +12,7 @@ import { repository, versions } from '../../src/lib/paths.ts'
 import { defaultPorts } from '../../src/lib/ports.ts'
 import { postgresqlSettings } from '../../src/lib/postgresql.ts'
 import { entryOf, services as registered, sidecarOf, storedServices } from '../../src/lib/services.ts'
-import { daprdFlags, resourcesOf } from '../../src/processes/process-spec.ts'
+import { daprdFlags, resourcesOf, sidecarMemory } from '../../src/processes/process-spec.ts'
 
 interface Service {
   image: string
@@ -74,6 +74,10 @@ describe('docker-compose.yml', () => {
       const folders = (sidecar?.command ?? []).filter((flag) => flag.startsWith('--resources-path='))
       expect(folders, name).to.have.length(registeredService.hasStore ? 2 : 1)
     }
+  })
+
+  it('limits the memory of sidecars', () => {
+    for (const service of registered) expect(services[sidecarOf(service)]?.environment).to.include(sidecarMemory)
   })
 
   it('starts observers only if their profiles are selected', () => {
