@@ -4,6 +4,7 @@ import { compare } from './compare.ts'
 import { envelope } from './envelope.ts'
 import { gateway } from './gateway.ts'
 import { growth } from './growth.ts'
+import { large } from './large.ts'
 import { latency } from './latency.ts'
 import { loop } from './loop.ts'
 import { metrics } from './metrics.ts'
@@ -25,6 +26,7 @@ export const parts = {
   latency,
   outbox,
   growth,
+  large,
   replicas,
   secured,
   traces,

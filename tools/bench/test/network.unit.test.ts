@@ -1,12 +1,8 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { CliError, repository } from '@orderflow/cli'
+import { CliError } from '@orderflow/cli'
 import { expect } from 'chai'
 import { findingsOf, names } from '../network/findings.ts'
 import type { Cell, Started } from '../network/payments.ts'
 import { storeOf } from '../network/store.ts'
-
-const component = (kind: string) => readFileSync(join(repository, 'components', kind, 'statestore.yaml'), 'utf8')
 
 describe('storeOf', () => {
   it('returns URIs with the address of a proxy, which drivers cannot bypass', () => {
