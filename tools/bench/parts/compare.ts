@@ -125,7 +125,7 @@ function findings(run: Run, groups: [Entry[], Entry[]]): Findings {
   const rounded = `${partitions.processes} partitions, a backlog of about ${number(seconds, 1)} s in each round, medians of ${rounds} rounds`
   const titles = [
     `The other programs check nothing; ${rounded}`,
-    `The other programs check events by the same schema, and write dead letters; ${rounded}`,
+    `All programs check events and write dead letters; ${rounded}`,
   ]
   return {
     tables: [

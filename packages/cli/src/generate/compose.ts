@@ -9,7 +9,14 @@ import { containerPorts, defaultPorts } from '../lib/ports.ts'
 import { postgresqlSettings, postgresqlUri, postgresqlUser } from '../lib/postgresql.ts'
 import { doesConsume, entryOf, type Service, services, sidecarOf, storedServices } from '../lib/services.ts'
 import { podsOf } from '../observe/config.ts'
-import { daprdFlags, heapLimits, resourcesOf, sidecarMemory, watcherLimits, watcherMalloc } from '../processes/process-spec.ts'
+import {
+  daprdFlags,
+  heapLimits,
+  resourcesOf,
+  sidecarMemory,
+  watcherLimits,
+  watcherMalloc,
+} from '../processes/process-spec.ts'
 import { generated } from './text.ts'
 
 /** Returns docker-compose.yml, from the template in `containers/`. */
