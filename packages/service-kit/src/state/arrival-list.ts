@@ -148,6 +148,9 @@ interface WritePosition {
   etags?: { chunk: string; hint: string } | undefined
 }
 
+/** Returns the guard of a document with this etag; without a known etag, the write has no guard. */
+const guardOf = (etag: string | undefined): Pick<Write, 'guard'> => (etag ? { guard: { etag } } : {})
+
 /**
  * Creates the writer of a list. Readers read the list from the newest to the oldest id. Dapr has no query that works on all stores, so the list
  * consists of shards with small, numbered chunks (docs/adr/0017). Only the process that began a chunk writes it, so replicas never write the same
@@ -183,7 +186,6 @@ function createArrivalList(now: () => Date, space: string): ArrivalList {
       const n = own ? current.n : current.n + 1
       const chunk: Chunk = { by, ids: [...(own?.ids ?? [])], at: [...(own?.at ?? [])] }
       const isUnchanged = () => chunk.ids.length === (own?.ids.length ?? 0)
-      const guardOf = (etag: string | undefined): Pick<Write, 'guard'> => (etag ? { guard: { etag } } : {})
       return {
         append(id) {
           newest = Math.max(newest, now().getTime())
