@@ -148,7 +148,7 @@ interface WritePosition {
   etags?: { chunk: string; hint: string } | undefined
 }
 
-/** Returns the guard of a document with this etag; without a known etag, the write has no guard. */
+/** Returns the guard for a known etag. If the etag is unknown, the write has no guard. */
 const guardOf = (etag: string | undefined): Pick<Write, 'guard'> => (etag ? { guard: { etag } } : {})
 
 /**
