@@ -65,7 +65,7 @@ COPY components /app/components
 COPY packages/cli/release-image /app/packages/cli/release-image
 # Trusts one proxy: the platform's router, which adds the caller's address to X-Forwarded-For.
 ENV Web__Proxies=1
-# The sidecar's share of the container's memory (docs/release.md).
+# The size above which the sidecar collects garbage more often (docs/performance.md).
 ENV GOMEMLIMIT=256MiB
 ENTRYPOINT ["/app/packages/cli/release-image/start"]
 
