@@ -149,7 +149,7 @@ interface WritePosition {
 }
 
 /** Returns the guard for a known etag. If the etag is unknown, the write has no guard. */
-const guardOf = (etag: string | undefined): Pick<Write, 'guard'> => (etag ? { guard: { etag } } : {})
+const guardedBy = (etag: string | undefined): Pick<Write, 'guard'> => (etag ? { guard: { etag } } : {})
 
 /**
  * Creates the writer of a list. Readers read the list from the newest to the oldest id. Dapr has no query that works on all stores, so the list
@@ -196,10 +196,10 @@ function createArrivalList(now: () => Date, space: string): ArrivalList {
           if (isUnchanged()) return []
           const written = { key: space + chunkKey(shard, n), value: JSON.stringify(chunk) }
           return own
-            ? [{ ...written, ...guardOf(etags?.chunk) }]
+            ? [{ ...written, ...guardedBy(etags?.chunk) }]
             : [
                 { ...written, guard: 'absent' },
-                { key: space + hintKey(shard), value: String(n), ...guardOf(etags?.hint) },
+                { key: space + hintKey(shard), value: String(n), ...guardedBy(etags?.hint) },
               ]
         },
         stored(etag) {

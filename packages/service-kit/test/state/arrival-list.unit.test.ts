@@ -284,15 +284,17 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
   })
 }
 
-it('adds entries without reading the list if the service chooses the etags', async () => {
-  const sidecar = new FakeSidecar('state.postgresql')
-  const commit = createUnitOfWork(sidecar, createArrivalLists(now))
-  const add = (id: string) => commit({ key: id, bytes: 10, decide: (view) => view.write({ listed: view.list(id) }) })
-  await add('first')
-  const { read } = sidecar.calls
-  for (let id = 0; id < 150; id += 1) await add(`${id}`)
-  expect(sidecar.calls.read).to.equal(read)
-  expect(sidecar.chunkKeys()).to.have.length(3)
+describe('createArrivalLists on a store whose etags the service chooses', () => {
+  it('adds entries without reading the list', async () => {
+    const sidecar = new FakeSidecar('state.postgresql')
+    const commit = createUnitOfWork(sidecar, createArrivalLists(now))
+    const add = (id: string) => commit({ key: id, bytes: 10, decide: (view) => view.write({ listed: view.list(id) }) })
+    await add('first')
+    const { read } = sidecar.calls
+    for (let id = 0; id < 150; id += 1) await add(`${id}`)
+    expect(sidecar.calls.read).to.equal(read)
+    expect(sidecar.chunkKeys()).to.have.length(3)
+  })
 })
 
 describe('a list with a million entries by eight writers', () => {
