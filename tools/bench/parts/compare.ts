@@ -54,17 +54,17 @@ export const compare: Part = {
 async function measureAll(run: Run, stack: BenchStack, contenders: Contender[]): Promise<Findings> {
   const [ours, ...others] = contenders as [Contender, ...Contender[]]
   const stream = openStream(stack.kafka)
-  const groups: Entry[][] = []
-  for (const validates of [false, true]) {
-    const group = [ours, ...others.filter((other) => other.validates === validates)]
-    groups.push(await measureTogether(run, stack, stream, group))
-  }
-  for (const entry of groups[1] ?? []) {
+  const group = (validates: boolean) => [ours, ...others.filter((other) => other.validates === validates)]
+  const groups: [Entry[], Entry[]] = [
+    await measureTogether(run, stack, stream, group(false)),
+    await measureTogether(run, stack, stream, group(true)),
+  ]
+  for (const entry of groups[1]) {
     run.tell(`killing ${entry.name}`)
     entry.aftermath = await kill(stack, stream, entry, sizes(run).seconds)
   }
   await stream.close()
-  return findings(run, groups as [Entry[], Entry[]])
+  return findings(run, groups)
 }
 
 const sizes = ({ quick }: Run) => (quick ? { rounds: 1, seconds: 0.2 } : { rounds: 5, seconds: 1.5 })

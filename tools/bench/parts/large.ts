@@ -1,3 +1,4 @@
+import type { ProcessSpec } from '@orderflow/cli'
 import { orderEvents as topic } from '@orderflow/envelope-schema'
 import { atMost, type Findings, mebibytes, number } from '../report/findings.ts'
 import type { Part } from '../report/part.ts'
@@ -45,7 +46,7 @@ export const large: Part = {
       const samples: Sample[] = []
       for (const load of [...loads.slice(0, 1), ...loads]) {
         run.tell(load.name)
-        samples.push({ ...load, peaks: await peaksOf(stack, stream, load) })
+        samples.push({ ...load, peaks: await peaksOf(stack, specs, stream, load) })
       }
       await stack.stop(specs)
       await stream.close()
@@ -54,8 +55,12 @@ export const large: Part = {
     }),
 }
 
-async function peaksOf(stack: BenchStack, stream: Stream, { events, bytes, total }: Load): Promise<PeakMemory> {
-  const specs = ['payment-service', 'payment-sidecar'].map((name) => stack.specOf(name))
+async function peaksOf(
+  stack: BenchStack,
+  specs: ProcessSpec[],
+  stream: Stream,
+  { events, bytes, total }: Load,
+): Promise<PeakMemory> {
   stack.signal(specs, 'SIGSTOP')
   // Slices limit the memory of this process.
   for (let left = events; left > 0; left -= 100) {

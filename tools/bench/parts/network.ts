@@ -42,18 +42,22 @@ function withNetwork<Result>({ tell }: Run, work: (site: Site) => Promise<Result
   const uri = process.env.STORE_URI
   return withBenchStack(uri ? ['kafka'] : ['kafka', 'postgresql'], tell, async (stack) => {
     const store = storeOf(uri || localPostgresql(stack.plan.folder, stack.plan.ports.postgresql))
-    if (uri) await store.requireUnused()
-    const site = {
-      stack,
-      store,
-      proxy: await startDelayProxy(stack, store.address, tell),
-      stream: openStream(stack.kafka),
+    try {
+      if (uri) await store.requireUnused()
+      const site = {
+        stack,
+        store,
+        proxy: await startDelayProxy(stack, store.address, tell),
+        stream: openStream(stack.kafka),
+      }
+      const result = await work(site)
+      await site.stream.close()
+      await store.remove()
+      return result
+    } finally {
+      // An open client would keep this process running after an error.
+      await store.close()
     }
-    const result = await work(site)
-    await site.stream.close()
-    await store.remove()
-    await store.close()
-    return result
   })
 }
 
