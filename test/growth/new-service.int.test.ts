@@ -14,29 +14,32 @@ describe('make new-service', () => {
   const make = (name: string) => copy.run('make', ['-s', 'new-service', `NAME=${name}`])
   let printed: string
 
-  it('changes ten files, and adds new files that git does not ignore', async () => {
+  it('changes generated files and the list of services, and adds new files that git does not ignore', async () => {
     const { code, stdout, stderr } = await make('gift-card-service')
     expect([code, stderr]).to.deep.equal([0, ''])
     printed = stdout
     const { changed, added } = await changesIn(copy)
-    expect(changed).to.have.members([
+    const listed = changed.filter((path) => !/^(chart|components)\//.test(path))
+    expect(listed).to.have.members([
       '.devcontainer/devcontainer.json',
-      'components/trust/publishers.json',
       'docker-compose.postgresql.yml',
       'docker-compose.yml',
       'envelope-schema/asyncapi.json',
       'package-lock.json',
       'services.json',
-      'components/observe/prometheus.yml',
     ])
     const others = added.filter((path) => !path.startsWith('gift-card-service/'))
-    expect(others).to.deep.equal(['components/subscriptions.gift-card-service.yaml'])
+    expect(others).to.deep.equal([
+      'chart/files/components/subscriptions.gift-card-service.yaml',
+      'components/subscriptions.gift-card-service.yaml',
+    ])
     expect(added).to.include.members([
       'gift-card-service/src/domain/gift-card.ts',
       'gift-card-service/src/routes/gift-cards.ts',
       'gift-card-service/test/subject.ts',
     ])
-    for (const path of [...changed, ...added]) expect(stdout).to.contain(path)
+    const told = [...changed, ...added].map((path) => path.replace(/^(chart|components)\/.*/, '$1'))
+    for (const path of told) expect(stdout).to.contain(path)
   })
 
   it('creates a service that passes lint, types, its own tests and the tests of all services', async () => {

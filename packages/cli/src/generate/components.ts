@@ -7,6 +7,7 @@ import {
   publishingComponent,
   type Service,
   services,
+  storedServices,
   type Urgency,
 } from '../lib/services.ts'
 import { generated } from './text.ts'
@@ -108,7 +109,12 @@ spec:
   type: pubsub.kafka
   version: v1
   metadata:
-${settings.join('')}`
+${settings.join('')}${scopesOf(services)}`
+}
+
+/** Returns the end of a resource: the services whose sidecars load it. */
+export function scopesOf(users: readonly Service[]): string {
+  return `scopes:\n${users.map(({ name }) => `  - ${name}\n`).join('')}`
 }
 
 export function resiliencyFile(): string {
@@ -161,7 +167,7 @@ spec:
       value: "{appID}"
     - name: maxConns
       value: "8"
-`
+${scopesOf(storedServices)}`
 }
 
 /** The longest time that a delivery waits for more records, in milliseconds. */
@@ -201,9 +207,7 @@ spec:
     enabled: true
     maxMessagesCount: ${mostRecords}
     maxAwaitDurationMs: ${awaitMs[urgency]}
-scopes:
-  - ${service.name}
-`
+${scopesOf([service])}`
 }
 
 /** Returns components/trust/publishers.json: the events of services by AppId, and the events of outside publishers by topic. */

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { kafkaPasswords, variableOf } from '../containers/project.ts'
 import { podOf } from '../containers/replicas.ts'
@@ -7,7 +7,7 @@ import { postgresqlImage, serviceImage } from '../lib/images.ts'
 import { applicationName, cliFolder, isInstalled, programFile, repository, versions } from '../lib/paths.ts'
 import { containerPorts, defaultPorts } from '../lib/ports.ts'
 import { postgresqlSettings, postgresqlUri, postgresqlUser } from '../lib/postgresql.ts'
-import { doesConsume, entryOf, type Service, services, sidecarOf, storedServices } from '../lib/services.ts'
+import { entryOf, isKnownBySignature, type Service, services, sidecarOf, storedServices } from '../lib/services.ts'
 import { podsOf } from '../observe/config.ts'
 import {
   daprdFlags,
@@ -16,13 +16,14 @@ import {
   sidecarMemory,
   watcherLimits,
   watcherMalloc,
+  watcherSettings,
 } from '../processes/process-spec.ts'
-import { generated } from './text.ts'
+import { filledIn, generated } from './text.ts'
 
 /** Returns docker-compose.yml, from the template in `containers/`. */
 export function composeFile(): string {
   const comment = 'The file docker-compose.override.yml, if it exists, changes or adds settings (docs/containers.md).'
-  return `${generated(comment)}#\n${filledIn('docker-compose.yml', {
+  return `${generated(comment)}#\n${filledIn('containers/docker-compose.yml', {
     name: applicationName,
     ...Object.fromEntries(
       Object.entries({ ...defaultPorts, ...containerPorts }).map(([part, port]) => [part, String(port)]),
@@ -38,21 +39,12 @@ export function composeFile(): string {
 
 /** Returns the Dockerfile of an application that installs the packages. */
 export function dockerfile(): string {
-  return `${generated('')}#\n${filledIn('Dockerfile.template', {
+  return `${generated('')}#\n${filledIn('containers/Dockerfile.template', {
     node: versions.node,
     dapr: versions.dapr,
     archives: existsSync(join(repository, 'vendor')) ? 'COPY vendor vendor\n' : '',
     heapLimits: heapLimits.map((option) => `"${option}"`).join(', '),
   })}`
-}
-
-/** Returns a template of this package with values in place of `{{name}}`. A value with several lines replaces the line of its name. */
-function filledIn(template: string, values: Record<string, string>): string {
-  const text = readFileSync(join(cliFolder, 'containers', template), 'utf8')
-  return text.replaceAll(/\{\{(\w+)\}\}(\n?)/g, (_, name: string, end: string) => {
-    const value = entryOf(values, name)
-    return value.endsWith('\n') || value === '' ? value : value + end
-  })
 }
 
 /** The broker's listeners: for containers, for this machine, and for the broker itself. */
@@ -159,23 +151,20 @@ function monitorPage(): string {
 }
 
 function watchPart(): string {
-  const addresses = services.map((one) => `${one.name}=http://${podsOf(one)}:${one.http}`).join()
-  const dryRuns = storedServices.map((one) => {
-    const { metrics } = entryOf(defaultPorts.services, one.name)
-    return `${one.name}=http://${podsOf(one)}:${metrics} ${fromEnv(variableOf(one, 'DRY_RUN_TOKEN'))}`
+  const settings = watcherSettings({
+    http: (one) => `http://${podsOf(one)}:${one.http}`,
+    dryRun: (one) => {
+      const { metrics } = entryOf(defaultPorts.services, one.name)
+      return `http://${podsOf(one)}:${metrics} ${fromEnv(variableOf(one, 'DRY_RUN_TOKEN'))}`
+    },
   })
   return `
-      Monitor__Addresses: ${addresses}
-      Monitor__DryRuns: ${dryRuns.join()}
-      ${Object.entries(watcherMalloc).map(([name, value]) => `${name}: "${value}"`)}
+${Object.entries(settings)
+  .map(([name, value]) => `      ${name}: ${value}\n`)
+  .join('')}      ${Object.entries(watcherMalloc).map(([name, value]) => `${name}: "${value}"`)}
     entrypoint: [node, ${watcherLimits.map((one) => `"${one}"`).join(', ')}, src/main.ts]
     cpu_shares: 256
     volumes: ["certificates:/certificates:ro", "./.stack/auth:/auth:ro", "./components/trust:/app/components/trust:ro", "monitor:/data"]`
-}
-
-/** Returns true if the service signs or verifies events. */
-function isKnownBySignature(service: Service): boolean {
-  return service.watches || doesConsume(service) || Object.values(service.publishes).flat().length > 0
 }
 
 /** The Prometheus container can reach the metrics port, but the port is not published. */

@@ -13,10 +13,19 @@ import {
   publishingComponent,
   type Service,
   services,
+  storedServices,
 } from '../lib/services.ts'
 import { print } from '../lib/terminal.ts'
 import { containersConfig, containersJaeger } from '../observe/config.ts'
-import { kafkaFile, publishersFile, resiliencyFile, savingComponentFile, subscriptionsFile } from './components.ts'
+import { chartFiles } from './chart.ts'
+import {
+  kafkaFile,
+  publishersFile,
+  resiliencyFile,
+  savingComponentFile,
+  scopesOf,
+  subscriptionsFile,
+} from './components.ts'
 import { composeFile, composePostgresqlFile, dockerfile } from './compose.ts'
 import { asyncApiFile, bundledSchemas, topicConstants, topicsFile } from './contract.ts'
 import { alertsFile, dashboardFile } from './objective.ts'
@@ -68,8 +77,9 @@ const template = (name: string) => readFileSync(join(cliFolder, name), 'utf8')
 export function generatedFiles(): Map<string, string | undefined> {
   const changed = (path: string, change: (text: string) => string) =>
     [path, change(readFileSync(join(repository, path), 'utf8'))] as const
+  const scoped = (path: string, users: readonly Service[]) => changed(path, (text) => withScopes(text, users))
   const found = readdirSync(join(repository, 'components')).filter((file) => /^subscriptions\..*yaml$/.test(file))
-  return new Map([
+  const files = new Map([
     ...found.map((file) => [`components/${file}`, undefined] as const),
     ...services
       .filter(doesConsume)
@@ -77,6 +87,10 @@ export function generatedFiles(): Map<string, string | undefined> {
     ['components/kafka.yaml', kafkaFile()],
     ['components/trust/publishers.json', publishersFile()],
     ['components/resiliency.yaml', resiliencyFile()],
+    scoped('components/secretstore.yaml', services),
+    ...['mongodb', 'postgresql', 'sqlite'].map((store) =>
+      scoped(`components/${store}/statestore.yaml`, storedServices),
+    ),
     ['components/postgresql/statestore-save.yaml', savingComponentFile()],
     ['envelope-schema/asyncapi.json', asyncApiFile()],
     ['envelope-schema/topics.gen.ts', topicConstants()],
@@ -93,6 +107,41 @@ export function generatedFiles(): Map<string, string | undefined> {
     changed('.devcontainer/devcontainer.json', devcontainerFile),
     ...services.map((service) => changed(`${service.folder}/appsettings.json`, (text) => settingsFile(text, service))),
   ])
+  const chart = new Map(chartFiles(chartResources(files)))
+  const former = readIfFolder('chart/files/components').filter((path) => !chart.has(path))
+  return new Map([...files, ...former.map((path) => [path, undefined] as const), ...chart])
+}
+
+/** Returns the paths of a folder's files. */
+function readIfFolder(folder: string): string[] {
+  return existsSync(join(repository, folder))
+    ? readdirSync(join(repository, folder)).map((name) => `${folder}/${name}`)
+    : []
+}
+
+/** Returns the files of `components/` that a cluster needs, by their paths in the folder `files` of the chart. */
+function chartResources(files: ReadonlyMap<string, string | undefined>): Map<string, string> {
+  const components = [...files.keys()].flatMap((path) => /^components\/([\w.-]+\.yaml)$/.exec(path)?.slice(1) ?? [])
+  const paths = [
+    ...[...components, 'configuration.yaml'].map((name) => [`components/${name}`, `components/${name}`]),
+    ...['mongodb/statestore.yaml', 'postgresql/statestore.yaml', 'postgresql/statestore-save.yaml'].map((name) => [
+      name,
+      `components/${name}`,
+    ]),
+    ...['publishers.json', 'trust.json'].map((name) => [`trust/${name}`, `components/trust/${name}`]),
+    ['alerts.yml', 'components/observe/alerts.yml'],
+  ] as [string, string][]
+  return new Map(
+    paths.flatMap(([path, source]) => {
+      const text = files.has(source) ? files.get(source) : readFileSync(join(repository, source), 'utf8')
+      return text === undefined ? [] : [[path, text]]
+    }),
+  )
+}
+
+/** Writes who may load a component. In Kubernetes, every sidecar of the namespace would load it otherwise. */
+function withScopes(text: string, users: readonly Service[]): string {
+  return `${text.replace(/\nscopes:\n( {2}- .*\n)+$/, '\n')}${scopesOf(users)}`
 }
 
 function devcontainerFile(text: string): string {

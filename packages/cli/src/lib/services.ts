@@ -38,6 +38,11 @@ export function doesConsume({ consumes }: Pick<Service, 'consumes'>): boolean {
   return Object.keys(consumes).length > 0
 }
 
+/** Returns true if the service signs or verifies events. */
+export function isKnownBySignature(service: Service): boolean {
+  return service.watches || service.hasStore || Object.values(service.publishes).flat().length > 0
+}
+
 export const storedServices: readonly Service[] = services.filter(({ hasStore }) => hasStore)
 
 /** Each replica has `consumersPerReplica` Kafka components, which share the partitions of the replica. */

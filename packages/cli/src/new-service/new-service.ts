@@ -48,13 +48,14 @@ export async function newService(name: string, event?: string): Promise<void> {
   if (undo) print(`undo: ${undo}`)
 }
 
+/** The files and folders that the command changes. */
 export const changed = [
   'services.json',
-  'components/trust/publishers.json',
+  'chart',
+  'components',
   'docker-compose.yml',
   postgresqlFile,
   '.devcontainer/devcontainer.json',
-  'components/observe/prometheus.yml',
   'envelope-schema/asyncapi.json',
   'package-lock.json',
 ]
@@ -65,7 +66,10 @@ export function undoCommand(folder: string, name: string): string | undefined {
     execFileSync('git', args, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
   try {
     const state = git('stash', 'create') || git('rev-parse', 'HEAD')
-    const files = [name, `components/subscriptions.${name}.yaml`]
+    const files = [
+      name,
+      ...['components', 'chart/files/components'].map((folder) => `${folder}/subscriptions.${name}.yaml`),
+    ]
     return `git restore --source=${state.slice(0, 12)} ${changed.join(' ')} && git clean -fd ${files.join(' ')}`
   } catch {
     return undefined

@@ -97,16 +97,26 @@ function monitorPage({ ports }: Plan, env: NodeJS.ProcessEnv): Record<string, st
 }
 
 function watchVariables({ folder, ports, tokens }: Plan): Record<string, string> {
-  const each = (asked: readonly Service[], textOf: (service: Service) => string) =>
-    asked.map((one) => `${one.name}=${textOf(one)}`).join()
   return {
     ...watcherMalloc,
     Monitor__Folder: join(dataFolder(folder), 'monitor'),
-    Monitor__Addresses: each(services, ({ name }) => `http://127.0.0.1:${entryOf(ports.services, name).http}`),
-    Monitor__DryRuns: each(storedServices, ({ name }) => {
-      return `http://127.0.0.1:${entryOf(ports.services, name).metrics} ${entryOf(tokens, name).dryRun}`
+    ...watcherSettings({
+      http: ({ name }) => `http://127.0.0.1:${entryOf(ports.services, name).http}`,
+      dryRun: ({ name }) => {
+        return `http://127.0.0.1:${entryOf(ports.services, name).metrics} ${entryOf(tokens, name).dryRun}`
+      },
     }),
   }
+}
+
+/**
+ * Returns the settings with which a monitor calls the other services.
+ * @param of `http` returns the address of a service. `dryRun` returns the address of its port for metrics, a space, and its token for dry runs
+ */
+export function watcherSettings(of: Record<'http' | 'dryRun', (service: Service) => string>): Record<string, string> {
+  const each = (asked: readonly Service[], textOf: (service: Service) => string) =>
+    asked.map((one) => `${one.name}=${textOf(one)}`).join()
+  return { Monitor__Addresses: each(services, of.http), Monitor__DryRuns: each(storedServices, of.dryRun) }
 }
 
 /** Returns the settings for the authentication of callers. If it is on, the keys of `./orderflow api-key` are valid, too. */
@@ -167,6 +177,9 @@ export function daprdArguments(
   return daprdFlags(service.name, ports, resources, { api }).flatMap(([flag, value]) => [`--${flag}`, value])
 }
 
+/** The largest message of a sidecar. Full batches exceed the default of 4Mi. */
+export const maxBodySize = '16Mi'
+
 /** The folders and the file that daprd reads. daprd does not read subfolders. */
 interface Resources {
   folders: string[]
@@ -208,8 +221,7 @@ export function daprdFlags(
     ['metrics-listen-address', metrics],
     ...resources.folders.map((folder): [string, string] => ['resources-path', folder]),
     ['config', resources.configuration],
-    // Full batches exceed the default of 4Mi.
-    ['max-body-size', '16Mi'],
+    ['max-body-size', maxBodySize],
   ]
 }
 

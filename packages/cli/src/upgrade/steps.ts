@@ -1,4 +1,4 @@
-import { appendFileSync } from 'node:fs'
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** A change of a version to which applications must adapt. */
@@ -32,7 +32,25 @@ export const steps: readonly Step[] = [
         'components/postgresql/statestore-save.yaml linguist-generated\n',
       ),
   },
+  {
+    version: '0.3.0',
+    title: 'Prepare the generated Helm chart',
+    why: 'Kubernetes requires a field of the sidecars’ configuration, and the linter leaves out the chart.',
+    change: (application) => {
+      appendFileSync(join(application, '.gitattributes'), 'chart/** linguist-generated\n')
+      edit(join(application, 'biome.json'), /^( *)"!components",$/m, '$1"!chart",\n$&')
+      edit(
+        join(application, 'components/configuration.yaml'),
+        /^ {2}metrics:\n/m,
+        '$&    # Kubernetes requires this field.\n    enabled: true\n',
+      )
+    },
+  },
 ]
+
+function edit(file: string, from: RegExp, to: string): void {
+  writeFileSync(file, readFileSync(file, 'utf8').replace(from, to))
+}
 
 export const stepsAfter = (version: string, all: readonly Step[]): Step[] =>
   all.filter((step) => isNewer(step.version, version))

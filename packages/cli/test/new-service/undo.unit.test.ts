@@ -17,15 +17,21 @@ describe('undoCommand', () => {
     const folder = temporaryFolder()
     const git = (...args: string[]) => execFileSync('git', args, { cwd: folder, encoding: 'utf8' })
     git('init', '--quiet')
-    for (const file of changed) write(join(folder, file), 'committed')
+    const files = changed.map((path) => (path.includes('.') ? path : `${path}/kafka.yaml`))
+    for (const file of files) write(join(folder, file), 'committed')
     git('add', '.')
     git('-c', 'user.name=a', '-c', 'user.email=a@example.com', 'commit', '--quiet', '--message=first')
     write(join(folder, 'services.json'), 'topics of my own')
     const before = git('status', '--short')
 
     const undo = undoCommand(folder, 'gift-card-service') ?? ''
-    for (const file of [...changed, 'gift-card-service/src/main.ts', 'components/subscriptions.gift-card-service.yaml'])
-      write(join(folder, file), 'new service')
+    const subscriptions = 'subscriptions.gift-card-service.yaml'
+    const added = [
+      'gift-card-service/src/main.ts',
+      `components/${subscriptions}`,
+      `chart/files/components/${subscriptions}`,
+    ]
+    for (const file of [...files, ...added]) write(join(folder, file), 'new service')
     execFileSync('sh', ['-c', undo], { cwd: folder })
 
     expect(readFileSync(join(folder, 'services.json'), 'utf8')).to.equal('topics of my own')
