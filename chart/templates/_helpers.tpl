@@ -21,15 +21,6 @@ app.kubernetes.io/instance: {{ $root.Release.Name }}
 {{ if $digest }}{{ $image }}@{{ $digest }}{{ else }}{{ $image }}:{{ $root.Values.images.tag }}{{ end }}
 {{- end }}
 
-{{- define "pullSecrets" -}}
-{{- with .Values.images.pullSecrets }}
-imagePullSecrets:
-{{- range . }}
-  - name: {{ . }}
-{{- end }}
-{{- end }}
-{{- end }}
-
 {{- define "podSecurity" -}}
 runAsNonRoot: true
 runAsUser: 10001

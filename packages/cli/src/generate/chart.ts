@@ -7,6 +7,7 @@ import { daprdImage } from '../lib/images.ts'
 import { applicationName, cliFolder, packagesVersion, programFile, repository } from '../lib/paths.ts'
 import { defaultPorts } from '../lib/ports.ts'
 import { entryOf, isKnownBySignature, partitions, type Service, services } from '../lib/services.ts'
+import { keptOfSidecars } from '../observe/config.ts'
 import {
   daprdFlags,
   maxBodySize,
@@ -88,6 +89,7 @@ function facts(): object {
       metrics: sidecarPorts.daprMetrics,
       public: sidecarPorts.public,
       maxBodySize,
+      keptMetrics: keptOfSidecars,
     },
     setup: ['node', inImage(join(cliFolder, 'src/commands/setup.ts'))],
     exporter: {
