@@ -26,7 +26,7 @@ describe('chart/values.yaml', () => {
     expect(values().scaling.maxReplicas).to.equal(partitions.containers)
   })
 
-  it('is valid', () => {
+  it('obeys its schema', () => {
     expect(isValid(values()), JSON.stringify(isValid.errors)).to.equal(true)
   })
 
@@ -104,7 +104,7 @@ describe('resources of the chart', () => {
     })
   }
 
-  it('have the field that Kubernetes requires of a configuration', () => {
+  it('include the field that Kubernetes requires of a configuration', () => {
     expect(parse(read('files/components/configuration.yaml')).spec.metrics.enabled).to.equal(true)
   })
 })
