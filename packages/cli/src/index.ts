@@ -1,6 +1,7 @@
 // Functions to provision, start, call and stop a stack.
 
 export type { KafkaConnection } from '@orderflow/service-kit/kafka'
+export { positionsOf } from '@orderflow/service-kit/positions'
 export { commandGroups } from './command-groups.ts'
 export { requireStore, supportedRunner } from './commands/runners.ts'
 export { runtimeFolders } from './commands/sbom.ts'
@@ -29,7 +30,6 @@ export {
   streamSettings,
   urlOf,
 } from './kafka/connection.ts'
-export { positionsOf } from './kafka/positions.ts'
 export {
   groupMembers,
   groupMissing,

@@ -1,9 +1,9 @@
 import { get } from 'node:http'
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
+import { extentsOf } from '@orderflow/service-kit/positions'
 import type { Group } from '@platformatic/kafka'
 import { withRetries } from '../lib/poll.ts'
 import { doesConsume, serviceNamed, services } from '../lib/services.ts'
-import { extentsOf } from './positions.ts'
 import { partitionCounts, withAdmin } from './topics.ts'
 
 /** The condition that is not met yet. */

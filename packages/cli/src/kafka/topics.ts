@@ -1,5 +1,6 @@
 import '@orderflow/envelope/kafka-resets'
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
+import { type Extent, extentsOf } from '@orderflow/service-kit/positions'
 import {
   deadLetterSettings,
   eventSettings,
@@ -9,7 +10,6 @@ import {
 import type { Admin } from '@platformatic/kafka'
 import { withRetries } from '../lib/poll.ts'
 import { doesConsume, partitions, type Surroundings, services } from '../lib/services.ts'
-import { type Extent, extentsOf } from './positions.ts'
 
 export interface TopicSpec {
   name: string

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { deadLetterTopic } from '@orderflow/envelope'
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import { metricSet } from '@orderflow/service-kit/metrics'
-import { type Extent, extentsOf, type Position, positionsOf } from '../kafka/positions.ts'
+import { type Extent, extentsOf, type Position, positionsOf } from '@orderflow/service-kit/positions'
 import { consumedTopics, topics, withAdmin } from '../kafka/topics.ts'
 
 const names = topics.processes.map(({ name }) => name)

@@ -1,4 +1,6 @@
 /** Exports functions that read records and dead letters. They do not load the Kafka client, whose modules take 55 MB of memory. */
+
+export { type LogRecord, recordsOf } from '../stream/log-record.ts'
 export {
   deadLetterHeaders,
   keyBytes,
@@ -32,4 +34,4 @@ export {
   readRecord,
 } from './dead-letters/records.ts'
 export { checkReplay, isReplayable } from './dead-letters/replay-record.ts'
-export { headerOf, type LogReader, type LogRecord, recordAt, recordsOf } from './log-reader.ts'
+export { headerOf, type LogReader, recordAt } from './log-reader.ts'

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { Admin, Consumer, FetchIsolationLevels, findErrorBy, ListOffsetTimestamps } from '@platformatic/kafka'
 import { connectionOf, type KafkaConnection, type StreamSettings } from '../stream/kafka.ts'
-import { type LogReader, type LogRecord, mergeByTime, recordsOf, type Span } from './log-reader.ts'
+import { type LogRecord, recordsOf } from '../stream/log-record.ts'
+import { type LogReader, mergeByTime, type Span } from './log-reader.ts'
 import { OperationError } from './terminal.ts'
 
 const fetchBytes = 1024 * 1024

@@ -2,11 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { deadLetterTopic } from '@orderflow/envelope'
 import { createIntake, type Handlers } from '../stream/event-handler.ts'
 import { faultOf, isInfrastructure } from '../stream/fault.ts'
+import type { LogRecord } from '../stream/log-record.ts'
 import { positionText, recordIdOf, slices } from '../stream/record.ts'
 import { contractMask } from '../telemetry/mask.ts'
 import { signatureHeader, type Trust } from '../trust/trust.ts'
 import { type DeadLetter, readDeadLetterTopic } from './dead-letters/records.ts'
-import { headerOf, type LogReader, type LogRecord, type Span, type TimeRange, whereIs } from './log-reader.ts'
+import { headerOf, type LogReader, type Span, type TimeRange, whereIs } from './log-reader.ts'
 import { OperationError } from './terminal.ts'
 
 /** The number of records of a topic, by outcome. `read` is the sum of all outcomes. */

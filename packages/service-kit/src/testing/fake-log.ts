@@ -1,4 +1,5 @@
-import { type LogReader, type LogRecord, mergeByTime } from '../operations/log-reader.ts'
+import { type LogReader, mergeByTime } from '../operations/log-reader.ts'
+import type { LogRecord } from '../stream/log-record.ts'
 import type { RecordPosition } from '../stream/record.ts'
 
 export interface FakeRecord {

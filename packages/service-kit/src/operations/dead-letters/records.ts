@@ -1,5 +1,6 @@
 import { deadLetterTopic, describeProblem, isGuid, type Problem } from '@orderflow/envelope'
 import { digestOf, unread } from '../../stream/dead-letter.ts'
+import type { LogRecord } from '../../stream/log-record.ts'
 import {
   deadLetterHeaders,
   keyBytes,
@@ -12,7 +13,7 @@ import {
 import { whileHandling } from '../../telemetry/context.ts'
 import { contractMask } from '../../telemetry/mask.ts'
 import { signatureHeader } from '../../trust/trust.ts'
-import { headerOf, type LogReader, type LogRecord, positionOfRecord, recordAt, type Span } from '../log-reader.ts'
+import { headerOf, type LogReader, positionOfRecord, recordAt, type Span } from '../log-reader.ts'
 
 /** A dead letter on `<topic>.dead`, as `deadLetterOf` writes it, but without the event's bytes. */
 export interface DeadLetter {

@@ -1,6 +1,6 @@
 import type { Admin, Broker } from '@platformatic/kafka'
-import { fetchBatches, leaderOf, metadataOf } from '../stream/kafka.ts'
-import { type LogRecord, recordsOf } from './log-reader.ts'
+import { fetchBatches, leaderOf, metadataOf } from './kafka.ts'
+import { type LogRecord, recordsOf } from './log-record.ts'
 
 /** An unread part of a partition, from the offset `next` up to, but excluding, `end`. */
 interface Stretch {

@@ -1,5 +1,5 @@
-import { unreadIn } from '@orderflow/service-kit/unread'
 import type { Admin } from '@platformatic/kafka'
+import { unreadIn } from './unread.ts'
 
 interface Partition {
   topic: string
