@@ -118,7 +118,7 @@ for (const service of await testedServices()) {
 
     it('serves its health and its API page without authentication', async () => {
       await withServer(app.web, async (url) => {
-        for (const path of ['/healthz', '/openapi.json']) expect((await send(url + path)).status, path).to.equal(200)
+        for (const path of ['/livez', '/openapi.json']) expect((await send(url + path)).status, path).to.equal(200)
         expect((await fetch(`${url}/docs/`)).status).to.equal(200)
       })
     })

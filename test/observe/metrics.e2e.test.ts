@@ -14,7 +14,9 @@ import {
   type LocalStack,
   repository,
   type StackPorts,
+  serviceNamed,
   services,
+  sidecarOf,
   startPrometheus,
   startStack,
   storedServices,
@@ -211,6 +213,18 @@ describe('a stack with Prometheus', () => {
         const isOf = ({ partition, offset }: Position) => partition === stuck?.partition && offset === stuck.offset
         return entries.some(({ app, origin }) => app === 'order-service' && isOf(origin))
       }, 'the dead letter')
+    })
+
+    it('reports a sidecar that has stopped delivering events', async () => {
+      const sidecar = sidecarOf(serviceNamed('payment-service'))
+      await stack.kill(sidecar, 'SIGSTOP')
+      await place()
+      const alert = { alertname: 'SubscriptionStalled', service: 'payment-service', topic: 'orderevents' }
+      await prometheus.fires(alert, 240_000)
+      expect((await send(`${paymentUrl(stack)}/livez`)).status).to.equal(503)
+      expect((await send(`${orderUrl(stack)}/livez`)).status).to.equal(200)
+      await stack.kill(sidecar, 'SIGCONT')
+      await prometheus.resolves(alert)
     })
 
     it('reports a topic that a service has stopped consuming, because a bug makes too many events fail', async () => {

@@ -38,8 +38,8 @@ export function prometheusAt(url: string) {
         const all = await targets()
         return (all.length > 0 && all.every(({ health }) => health === 'up')) || undefined
       }, 'every target to be scraped'),
-    fires: (labels: Record<string, string>) =>
-      eventually(() => firing(labels).then((is) => is || undefined), `${named(labels)} to fire`, 90_000),
+    fires: (labels: Record<string, string>, timeoutMs = 90_000) =>
+      eventually(() => firing(labels).then((is) => is || undefined), `${named(labels)} to fire`, timeoutMs),
     resolves: (labels: Record<string, string>) =>
       eventually(() => firing(labels).then((is) => !is || undefined), `${named(labels)} to be over`, 150_000),
     alerts: async () => {

@@ -61,7 +61,7 @@ describe('the listener of a running service', () => {
 
   const idle: Record<string, string> = {
     'say nothing': '',
-    'have had an answer': 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n',
+    'have had an answer': 'GET /livez HTTP/1.1\r\nHost: a\r\n\r\n',
     'are in the middle of their headers': 'GET /v1/orders HTTP/1.1\r\nHost: a\r\nX: ',
     'are in the middle of a body':
       'POST /v1/orders HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{',

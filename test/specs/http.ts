@@ -35,7 +35,7 @@ export function servicesOverHttp(running: () => RunningStack): void {
       const ca = stack.certificate
       for (const url of Object.values(stack.services).map(({ httpsUrl }) => httpsUrl)) {
         const response = await new Promise<IncomingMessage>((resolve, reject) => {
-          request(`${url.replace('127.0.0.1', 'localhost')}/healthz`, { ca }, resolve)
+          request(`${url.replace('127.0.0.1', 'localhost')}/livez`, { ca }, resolve)
             .on('error', reject)
             .end()
         })

@@ -13,6 +13,7 @@ import {
 } from '@orderflow/cli'
 import { mayBeginTransactions, requestOf, type StreamSettings } from '@orderflow/service-kit/kafka'
 import { createStreamCheck } from '@orderflow/service-kit/stream-check'
+import { groupReader } from '@orderflow/service-kit/watchdog'
 import { type Acl, AclOperations, AclPermissionTypes, Consumer, Producer, ResourceTypes } from '@platformatic/kafka'
 import { expect } from 'chai'
 import { aclOf, write } from '../support/kafka-rights.ts'
@@ -151,7 +152,7 @@ export function streamUsers(running: () => SecuredKafka): void {
     })
   })
 
-  describe('the readiness of a service without a right', () => {
+  describe('the user of a service', () => {
     const name = 'order-service'
     const use = { group: name, reads: ['orderevents', 'paymentevents'], writes: ['orderevents', 'orderevents.dead'] }
     const denial = (resourceType: Acl['resourceType'], resourceName: string, operation: Acl['operation']) =>
@@ -169,6 +170,14 @@ export function streamUsers(running: () => SecuredKafka): void {
       stream.on('data', () => {}).on('error', () => {})
     })
     after(() => member.close(true))
+
+    it('lets the watchdog read the members and the unhandled records of the group', async () => {
+      const { positions, ...group } = await groupReader(settingsOf(kafka.as(name)), name, use.reads)()
+      expect(group).to.include({ state: 'Stable' })
+      expect(group.members.flatMap(({ partitions }) => partitions)).to.include('orderevents/0')
+      expect(positions.map(({ topic }) => topic)).to.include.members(use.reads)
+      expect(positions.reduce((sum, { lag }) => sum + lag, 0)).to.be.above(0)
+    })
 
     const comesToBe = (missing: string | undefined) =>
       eventually(async () => (await check()) === missing || undefined, `${missing}`)

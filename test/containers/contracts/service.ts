@@ -26,14 +26,14 @@ export function serviceContract(image: string, { folder, watches }: Service): vo
     started = await new Hardened(image, watches ? '/data' : undefined)
       .withEnvironment({ PORT: String(port), APP_API_TOKEN: 'a', DAPR_API_TOKEN: 'd', Auth__Mode: 'open' })
       .withExposedPorts(port)
-      .withWaitStrategy(Wait.forHttp('/healthz', port))
+      .withWaitStrategy(Wait.forHttp('/livez', port))
       .start()
   })
   after(() => started?.stop())
 
   it('answers on $PORT and reports that it is not ready while its sidecar is missing', async () => {
     const url = `http://${started.getHost()}:${started.getMappedPort(port)}`
-    expect((await send(`${url}/healthz`)).status).to.equal(200)
+    expect((await send(`${url}/livez`)).status).to.equal(200)
     expect((await send(`${url}/readyz`)).status).to.equal(503)
   })
 

@@ -37,11 +37,8 @@ async function look(context: Context, app: App): Promise<{ version: number; miss
   const missing = dynoMissing(await platform.dynos(), release)
   if (missing === 'crashed') throw await notLive(context, `the web process of v${version} crashed`)
   if (missing) return { version, missing }
-  for (const path of ['healthz', 'readyz']) {
-    const wrong = app.web_url ? await pageMissing(new URL(path, app.web_url), context.signal) : undefined
-    if (wrong) return { version, missing: wrong }
-  }
-  return { version }
+  const wrong = app.web_url ? await pageMissing(new URL('readyz', app.web_url), context.signal) : undefined
+  return { version, ...(wrong && { missing: wrong }) }
 }
 
 function dynoMissing(dynos: Dyno[], { version, status }: Release): string | undefined {

@@ -11,11 +11,12 @@ import { createForward, createPublish, createPublisher } from '../stream/publish
 import type { Tracing } from '../telemetry/context.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
 import { readTrust } from '../trust/read-trust.ts'
-import { createWeb, type Readiness } from '../web/web.ts'
+import { createWeb, type Part, type Readiness } from '../web/web.ts'
 import type { Background, ServiceContext, ServiceDefinition, ServiceParts } from './define-service.ts'
 import { createDryRun, withDryRun } from './dry-run.ts'
 import { limitsOf } from './settings.ts'
 import { createStreamCheck, type StreamCheck } from './stream-check.ts'
+import { createWatchdog, groupReader, type Watchdog } from './watchdog.ts'
 
 export type AppDependencies<S extends object> = Pick<ServiceContext<S>, 'settings' | 'log' | 'now' | 'newId'> & {
   sidecar: Sidecar
@@ -28,6 +29,7 @@ export interface App {
   channel: RequestListener
   metrics: RequestListener
   background?: Background
+  watchdog?: Watchdog
 }
 
 /** Creates a service. @throws {TrustFileError} if its trust file is invalid */
@@ -74,9 +76,15 @@ export function createApp<S extends object>(
   const warn = (warning: string) => log.warn(warning)
   const streamCheck = createStreamCheck(settings.Stream, { group, reads, writes }, { warn })
   const all = Object.values(consumers)
-  const deliverers = Object.fromEntries(Object.entries(consumers).map(([topic, { deliver }]) => [topic, deliver]))
-  const readiness = createReadiness(sidecar, streamCheck, () => all.map(({ stoppedBy }) => stoppedBy()).find(Boolean))
-  metrics.readiness(['sidecar', ...(settings.State.Store ? ['store'] : []), 'stream'], readiness)
+  const watchdog = createWatchdog({ read: groupReader(settings.Stream, app.Name, reads), log })
+  const deliverers = Object.fromEntries(
+    Object.entries(consumers).map(([topic, { deliver }]) => [topic, watchdog.watched(topic, deliver)]),
+  )
+  const stalled = () => watchdog.stalled().values().next().value
+  const stoppedBy = () => all.map(({ stoppedBy }) => stoppedBy()).find(Boolean) ?? stalled()
+  const readiness = createReadiness(sidecar, streamCheck, stoppedBy)
+  metrics.readiness(['sidecar', ...(settings.State.Store ? ['store'] : []), 'stream'], () => readiness())
+  metrics.stalled(reads, watchdog.stalled)
   return {
     web: createWeb({
       title: app.Name,
@@ -87,6 +95,7 @@ export function createApp<S extends object>(
       refusals: service.refusals,
       problemMembers: service.problemMembers ?? {},
       readiness,
+      stalled,
       redelivered: () => all.flatMap((consumer) => consumer.redelivered()),
       auth,
       hosts: settings.Web.Hosts,
@@ -101,6 +110,7 @@ export function createApp<S extends object>(
     channel: createAppChannel({ token: channel.Token, consumers: deliverers, log }),
     metrics: withDryRun(metrics.listener, { dryRun, token: settings.DryRun.Token, log }),
     ...(parts.background && { background: parts.background }),
+    ...(group && { watchdog }),
   }
 }
 
@@ -119,21 +129,28 @@ export function createParts<S extends object>(
 
 /**
  * Creates the check that the sidecar, the store and the stream are ready.
- * @param stoppedBy returns the reason if the service itself stopped consuming a topic
+ * @param stoppedBy returns the reason if the service no longer consumes a topic
  */
 export function createReadiness(
-  sidecar: Pick<Sidecar, 'missing' | 'store'>,
+  sidecar: Pick<Sidecar, 'fault' | 'store' | 'storeFault'>,
   stream: StreamCheck,
   stoppedBy: () => string | undefined = () => undefined,
 ): Readiness {
-  return async () => {
-    const [missing, store, streamMissing] = await Promise.all([
-      sidecar.missing(),
-      // An error is ignored here, because `missing` already reports a sidecar that does not answer.
-      sidecar.store().then(unsuitable, () => undefined),
-      stream(),
-    ])
-    const stopped = stoppedBy() ?? streamMissing
-    return { ...(store && { store }), ...missing, ...(stopped !== undefined && { stream: stopped }) }
+  const checks = {
+    sidecar: () => sidecar.fault(),
+    // An error of `store` is ignored, because `fault` already reports a sidecar that does not answer.
+    store: async () => {
+      const [fault, wrong] = await Promise.all([
+        sidecar.storeFault(),
+        sidecar.store().then(unsuitable, () => undefined),
+      ])
+      return fault ?? wrong
+    },
+    stream: async () => stoppedBy() ?? (await stream()),
+  }
+  return async (excluded = new Set()) => {
+    const asked = Object.entries(checks).filter(([part]) => !excluded.has(part as Part))
+    const reasons = await Promise.all(asked.map(async ([part, check]) => [part, await check()]))
+    return Object.fromEntries(reasons.filter(([, reason]) => reason !== undefined))
   }
 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ApiKeysError } from '../auth/api-keys.ts'
-import { createIdleSidecar, type Sidecar, type SidecarSettings } from '../sidecar/sidecar.ts'
+import { createIdleSidecar, endSidecar, type Sidecar, type SidecarSettings } from '../sidecar/sidecar.ts'
 import { errorType, type Tracing, within } from '../telemetry/context.ts'
 import { createLog, type Logger, stackOf } from '../telemetry/log.ts'
 import { contractMask, type Mask } from '../telemetry/mask.ts'
@@ -13,6 +13,7 @@ import { type App, createApp } from './create-app.ts'
 import type { ServiceDefinition } from './define-service.ts'
 import { channelTimeouts, type Listener, listen, metricsBounds, PortTakenError, publicBounds } from './listener.ts'
 import { type BaseSettings, limitsOf, readSettings, SettingsError } from './settings.ts'
+import { watch } from './watchdog.ts'
 
 /** Runs a service until SIGTERM or SIGINT. If the start fails, it prints the error and exits with 1. */
 export async function run<S extends object>(service: ServiceDefinition<S>): Promise<void> {
@@ -93,6 +94,25 @@ export async function serve(
   onDrained: () => Promise<void>,
 ): Promise<void> {
   const listeners = await openListeners(app, settings)
+  const stop = async (signal: string) => {
+    log.info({ signal }, 'stopping')
+    setTimeout(() => end(1), drainMs).unref()
+    await Promise.all([...listeners.map(({ drain }) => drain()), app.background?.stop()])
+    await Promise.race([onDrained().catch(() => {}), delay(lastWordsMs)])
+    await end(0)
+  }
+  /** Also ends a sidecar whose subscription has stalled, because in a pod the platform restarts only the service. */
+  const end = async (status: number) => {
+    if (app.watchdog && app.watchdog.stalled().size > 0) {
+      await endSidecar(settings.Sidecar).then(
+        () => log.info('the sidecar ends, too, because its subscription has stalled'),
+        (err) => log.warn({ err }, 'the sidecar cannot be ended'),
+      )
+    }
+    process.exit(status)
+  }
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop(signal))
+
   // Asks the servers for their ports, because tests set port 0, and the system then chooses a port.
   const [http, channel, metrics, https] = listeners.map(({ server }) => (server.address() as AddressInfo).port)
   const ports = { http, https, channel, metrics }
@@ -100,17 +120,8 @@ export async function serve(
     { ...ports, callers: callersIn[settings.Auth.Mode], limits: limitsOf(settings) ?? 'none, on loopback' },
     'up',
   )
-
   app.background?.start()
-
-  const stop = async (signal: string) => {
-    log.info({ signal }, 'stopping')
-    setTimeout(() => process.exit(1), drainMs).unref()
-    await Promise.all([...listeners.map(({ drain }) => drain()), app.background?.stop()])
-    await Promise.race([onDrained().catch(() => {}), delay(lastWordsMs)])
-    process.exit(0)
-  }
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop(signal))
+  if (app.watchdog) void watch(app.watchdog)
 }
 
 const callersIn = {
@@ -120,7 +131,7 @@ const callersIn = {
 }
 
 type ListenerSettings = Pick<BaseSettings, 'Web' | 'AppChannel' | 'Metrics'>
-type ServerSettings = ListenerSettings & Pick<BaseSettings, 'Auth' | 'Limits'>
+type ServerSettings = ListenerSettings & Pick<BaseSettings, 'Auth' | 'Limits' | 'Sidecar'>
 
 /**
  * Opens the public http listener, the listener of the sidecar's channel, and the internal listener. With a certificate, it also opens the public

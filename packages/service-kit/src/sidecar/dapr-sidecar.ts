@@ -195,10 +195,13 @@ export function createSidecar(settings: SidecarSettings): Sidecar {
       return { type: store.type, choosesEtags: await savesInOneCall() }
     },
 
-    async missing() {
-      const asked = state.Store ? read(['readiness'], readyTimeoutMs).then(savesInOneCall) : undefined
-      const [fault, store] = await Promise.all([sidecarFault(sidecar), asked?.then(() => undefined, storeFaultOf)])
-      return { ...(fault && { sidecar: fault }), ...(store && { store }) }
+    fault: () => sidecarFault(sidecar),
+
+    async storeFault() {
+      if (!state.Store) return undefined
+      return await read(['readiness'], readyTimeoutMs)
+        .then(savesInOneCall)
+        .then(() => undefined, storeFaultOf)
     },
   }
 }

@@ -59,7 +59,10 @@ export interface Sidecar {
    */
   save(writes: Write[], etag: string): Promise<void>
   store(): Promise<Store>
-  missing(): Promise<{ sidecar?: string; store?: string }>
+  /** Returns the reason why the sidecar itself is unhealthy; otherwise undefined. */
+  fault(): Promise<string | undefined>
+  /** Returns the reason why the store is unavailable; otherwise, or for a service without a store, undefined. */
+  storeFault(): Promise<string | undefined>
 }
 
 export type Read = Sidecar['read']
@@ -173,6 +176,19 @@ export async function sidecarFault(sidecar: { Host: string; HttpPort: number }):
   }
 }
 
+/** The longest time that a stop of the service waits for the sidecar's answer. */
+const endTimeoutMs = 500
+
+/** Asks the sidecar to end its process. Platforms then start it again. @throws if the sidecar does not accept the request */
+export async function endSidecar({ Host, HttpPort, Token }: SidecarSettings['Sidecar']): Promise<void> {
+  const { ok, status } = await fetch(`http://${Host}:${HttpPort}/v1.0/shutdown`, {
+    method: 'POST',
+    headers: { 'dapr-api-token': Token },
+    signal: AbortSignal.timeout(endTimeoutMs),
+  })
+  if (!ok) throw new Error(`the sidecar answers ${status}`)
+}
+
 const unused = async (): Promise<never> => {
   throw new Error('this service can neither publish nor store: produces and State__Store are empty')
 }
@@ -190,10 +206,8 @@ export function createIdleSidecar({ Sidecar: sidecar }: Pick<SidecarSettings, 'S
     transact: unused,
     save: unused,
     store: unused,
-    async missing() {
-      const fault = await sidecarFault(sidecar)
-      return fault === undefined ? {} : { sidecar: fault }
-    },
+    fault: () => sidecarFault(sidecar),
+    storeFault: async () => undefined,
   }
 }
 

@@ -17,6 +17,8 @@ export interface Metrics {
   queue: ReturnType<typeof queueMetrics>
   /** Adds a gauge of readiness for each part, such as the store. At each scrape, `ask` returns the parts that are not ready. */
   readiness: (parts: readonly string[], ask: () => Promise<object>) => void
+  /** Adds a gauge of stalled subscriptions. At each scrape, `ask` returns the topics whose subscription has stalled. */
+  stalled: (topics: readonly string[], ask: () => ReadonlyMap<string, unknown>) => void
   /** Answers `GET /metrics` in the OpenMetrics text format, and other requests with 404. */
   listener: RequestListener
 }
@@ -34,6 +36,12 @@ export function createMetrics(): Metrics {
       metrics.gauge('orderflow_ready', help, ['part'], async (ready) => {
         const missing = await ask()
         for (const part of parts) ready.set({ part }, part in missing ? 0 : 1)
+      })
+    },
+    stalled(topics, ask) {
+      const help = '1 if the sidecar has stopped delivering events of the topic, as in /livez; otherwise 0.'
+      metrics.gauge('orderflow_subscription_stalled', help, ['topic'], (stalled) => {
+        for (const topic of topics) stalled.set({ topic }, ask().has(topic) ? 1 : 0)
       })
     },
     listener: metrics.listener(() => {

@@ -91,8 +91,12 @@ export class FakeSidecar implements Sidecar {
     return { type: this.#storeType, choosesEtags: this.#storeType === 'state.postgresql' }
   }
 
-  async missing(): Promise<{ sidecar?: string; store?: string }> {
-    return {}
+  async fault(): Promise<string | undefined> {
+    return undefined
+  }
+
+  async storeFault(): Promise<string | undefined> {
+    return undefined
   }
 
   /** Writes a document and the fence, like a transaction of another replica. */

@@ -53,7 +53,7 @@ export interface Site {
   read(path: string, prefix: string): { status: 200 | 404; file: SiteFile } | undefined
 }
 
-const others = /^\/(v\d+|docs|openapi\.json|healthz|readyz)(\/|$)/
+const others = /^\/(v\d+|docs|openapi\.json|livez|readyz)(\/|$)/
 
 const yearSeconds = 365 * 24 * 60 * 60
 

@@ -14,14 +14,16 @@ import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { type Documented, openapiOf, pageSignIn, secured } from './openapi.ts'
 import { docs, type Site, type StaticFile, site, staticFiles } from './pages.ts'
-import { HttpProblem, problemHandler } from './problems.ts'
+import { HttpProblem, invalid, problemHandler } from './problems.ts'
 import { type Limits, rateLimits } from './rate-limits.ts'
 import { type Route, routerOf, type ShownPath, shownPath, unknownPath } from './route.ts'
 import { answerHeaders, authenticate, refuseForeignPosts, requireKnownHost } from './security.ts'
 
 export interface WebOptions extends Documented {
   readiness: Readiness
-  redelivered?: () => readonly Redelivered[]
+  /** Returns the reason why the process must be restarted. */
+  stalled?: (() => string | undefined) | undefined
+  redelivered?: (() => readonly Redelivered[]) | undefined
   auth: Auth | undefined
   hosts: string
   /**
@@ -42,6 +44,7 @@ export interface WebOptions extends Documented {
 export function createWeb(options: WebOptions): RequestListener {
   const {
     readiness,
+    stalled,
     redelivered,
     auth,
     hosts,
@@ -63,7 +66,7 @@ export function createWeb(options: WebOptions): RequestListener {
   app.use(measured(routes, metrics))
   app.use(answerHeaders())
   // These routes come before the limits, because a platform's probes may have the same address as its users.
-  app.use(healthRoutes(readiness, redelivered))
+  app.use(healthRoutes({ readiness, stalled, redelivered }))
   if (!auth) app.use(requireKnownHost(hosts))
   app.use(requirePathPrefix(proxies))
   for (const limit of ofStrangers) app.use(limit)
@@ -143,8 +146,11 @@ function prefixOf({ headers }: IncomingMessage, proxies: number): string | undef
   return before === '' && segments.every((each) => segment.test(each)) ? prefix : undefined
 }
 
-/** Returns a public reason for each part that is not ready. Empty if the service is ready. */
-export type Readiness = () => Promise<{ sidecar?: string; store?: string; stream?: string }>
+const parts = ['sidecar', 'store', 'stream'] as const
+export type Part = (typeof parts)[number]
+
+/** Returns a public reason for each part that is not ready. Empty if the service is ready. It does not check the parts in `excluded`. */
+export type Readiness = (excluded?: ReadonlySet<Part>) => Promise<{ [part in Part]?: string }>
 
 export interface Redelivered {
   topic: string
@@ -154,26 +160,42 @@ export interface Redelivered {
 }
 
 /**
- * Serves `GET /healthz`, which is 200 while the process answers, and `GET /readyz`, which is 503 while requests or events would have to wait. Both
- * are public and have no rate limit, so concurrent callers share one check.
+ * Serves the probes of a platform (docs/operations.md). They are public and have no rate limit, so concurrent callers share one check.
+ * - `GET /livez` is 503 if a restart of the process is the remedy.
+ * - `GET /readyz` is 503 while requests or events would have to wait. `exclude` names parts to ignore, as in Kubernetes' own `/readyz`.
  */
-export function healthRoutes(readiness: Readiness, redelivered: () => readonly Redelivered[] = () => []): Router {
-  let current: ReturnType<Readiness> | undefined
-  const shared: Readiness = () => {
-    current ??= readiness().finally(() => {
-      current = undefined
-    })
-    return current
+export function healthRoutes({
+  readiness,
+  stalled = () => undefined,
+  redelivered = () => [],
+}: Pick<WebOptions, 'readiness' | 'stalled' | 'redelivered'>): Router {
+  const running = new Map<string, ReturnType<Readiness>>()
+  function shared(excluded: ReadonlySet<Part>): ReturnType<Readiness> {
+    const key = [...excluded].sort().join()
+    const check = running.get(key) ?? readiness(excluded).finally(() => running.delete(key))
+    running.set(key, check)
+    return check
   }
   return Router()
-    .get('/healthz', (_request, response) => response.json({ status: 'up' }))
-    .get('/readyz', async (_request, response) => {
-      const missing = await shared()
+    .get('/livez', (_request, response) => {
+      const reason = stalled()
+      if (reason === undefined) response.json({ status: 'up' })
+      else response.status(503).json({ status: 'stalled', reason })
+    })
+    .get('/readyz', async (request, response) => {
+      const missing = await shared(excludedIn(request))
       const again = redelivered()
       const rest = again.length > 0 && { redelivered: again }
       if (Object.keys(missing).length === 0) response.json({ status: 'ready', ...rest })
       else response.status(503).json({ status: 'not ready', missing, ...rest })
     })
+}
+
+function excludedIn({ query: { exclude = [] } }: Request): ReadonlySet<Part> {
+  const names = new Set([exclude].flat())
+  const excluded = parts.filter((part) => names.has(part))
+  if (excluded.length === names.size) return new Set(excluded)
+  throw invalid([{ pointer: 'exclude', detail: `must be ${parts.join(' or ')}, and may be repeated` }])
 }
 
 /**

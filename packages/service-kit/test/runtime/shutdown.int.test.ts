@@ -1,7 +1,8 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { connect } from 'node:net'
+import { createServer, type Server } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -21,17 +22,30 @@ describe('a service that receives SIGTERM', () => {
   let service: ChildProcessByStdio<null, Readable, Readable>
   let complaint: Promise<string>
   let urls: Record<'http' | 'https' | 'channel', string>
+  let sidecar: Server
+  let sidecarRequests: string[]
 
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'shutdown-'))
     const { cert, private: key } = await generate(undefined, { keyType: 'ec' })
     writeFileSync(join(folder, 'localhost.crt'), cert)
     writeFileSync(join(folder, 'localhost.key'), key)
+    sidecar = createServer(({ method, url, headers }, response) => {
+      sidecarRequests.push(`${method} ${url} ${headers['dapr-api-token']}`)
+      response.writeHead(204).end()
+    }).listen(0, '127.0.0.1')
+    await once(sidecar, 'listening')
   })
-  after(() => rmSync(folder, { recursive: true }))
+  after(() => {
+    sidecar.close()
+    rmSync(folder, { recursive: true })
+  })
   afterEach(() => service.kill('SIGKILL'))
 
-  beforeEach(async () => {
+  beforeEach(() => start())
+
+  async function start(...stalled: string[]): Promise<void> {
+    sidecarRequests = []
     const [CertificateFile, KeyFile] = [join(folder, 'localhost.crt'), join(folder, 'localhost.key')]
     const Host = 'localhost'
     // With port 0, the system chooses a free port.
@@ -40,8 +54,10 @@ describe('a service that receives SIGTERM', () => {
       Auth: { Mode: 'loopback' },
       AppChannel: { Host, Port: 0 },
       Metrics: { Host, Port: 0 },
+      Sidecar: { Host: '127.0.0.1', HttpPort: (sidecar.address() as AddressInfo).port, Token: 'dapr-token' },
     }
-    service = spawn(process.execPath, [tinyService, JSON.stringify(settings)], { stdio: ['ignore', 'pipe', 'pipe'] })
+    const args = [tinyService, JSON.stringify(settings), ...stalled]
+    service = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
     complaint = text(service.stderr)
     const { http, https, channel } = JSON.parse(await told('"up"'))
     urls = {
@@ -49,7 +65,7 @@ describe('a service that receives SIGTERM', () => {
       https: `https://127.0.0.1:${https}`,
       channel: `http://127.0.0.1:${channel}`,
     }
-  })
+  }
 
   /** Reads the service's output until a line contains these words, and returns this line. */
   async function told(words: string): Promise<string> {
@@ -98,5 +114,35 @@ describe('a service that receives SIGTERM', () => {
     expect(await response.text()).to.equal('ok')
     expect(response.headers.get('connection')).to.equal('close')
     expect(await stopped).to.equal(0)
+  })
+
+  it('leaves its sidecar alone', async () => {
+    expect(await stop()).to.equal(0)
+    expect(sidecarRequests).to.deep.equal([])
+  })
+
+  describe('if its subscription has stalled', () => {
+    beforeEach(async () => {
+      service.kill('SIGKILL')
+      await start('nothing is delivered')
+    })
+
+    it('ends its sidecar, too, after its last answer', async () => {
+      const slow = fetch(`${urls.http}/slow`)
+      await told('"begun"')
+      const stopped = stop()
+      expect(await (await slow).text()).to.equal('ok')
+      expect(await stopped).to.equal(0)
+      expect(sidecarRequests).to.deep.equal(['POST /v1.0/shutdown dapr-token'])
+    })
+
+    it('ends even if its sidecar does not answer', async () => {
+      const [answer] = sidecar.listeners('request') as (() => void)[]
+      sidecar.removeAllListeners('request')
+      const begun = performance.now()
+      expect(await stop()).to.equal(0)
+      expect(performance.now() - begun).to.be.below(3_000)
+      sidecar.on('request', answer as () => void)
+    })
   })
 })

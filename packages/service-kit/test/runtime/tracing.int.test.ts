@@ -40,7 +40,7 @@ describe('a service with a collector of traces', () => {
     service = spawn(process.execPath, [tracedService, folder], { env, stdio: ['ignore', 'pipe', 'pipe'] })
     output = Promise.all([text(service.stdout), text(service.stderr)]).then((texts) => texts.join(''))
     const ended = once(service, 'exit')
-    while (!(await fetch(`http://127.0.0.1:${http}/healthz`).catch(() => undefined))?.ok) {
+    while (!(await fetch(`http://127.0.0.1:${http}/livez`).catch(() => undefined))?.ok) {
       if (service.exitCode !== null || service.signalCode) throw new Error(await output)
     }
     expect((await fetch(`http://127.0.0.1:${http}/v1/things`)).status).to.equal(200)

@@ -30,7 +30,7 @@ describe('the public listener', () => {
   const statusesOf = (answer: string) => [...answer.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => status)
   const request = (line: string, headers: string[] = [], body = '') =>
     `${[line, 'Host: shop.example', ...headers].join('\r\n')}\r\n\r\n${body}`
-  const last = request('GET /healthz HTTP/1.1', ['Connection: close'])
+  const last = request('GET /livez HTTP/1.1', ['Connection: close'])
   const json = 'Content-Type: application/json'
   const thing = JSON.stringify({ orderId: thingId, amount: 1 })
 
@@ -134,7 +134,7 @@ describe('the public listener', () => {
     it('refuses tunnels (CONNECT), and ignores a request to change the protocol (Upgrade)', async () => {
       expect(await answerTo(request('CONNECT other.example:443 HTTP/1.1'))).to.equal('')
       const upgrade = ['Connection: Upgrade, close', 'Upgrade: websocket']
-      expect(statusesOf(await answerTo(request('GET /healthz HTTP/1.1', upgrade)))).to.deep.equal(['200'])
+      expect(statusesOf(await answerTo(request('GET /livez HTTP/1.1', upgrade)))).to.deep.equal(['200'])
     })
 
     it('accepts only `100-continue` in the header `Expect`', async () => {

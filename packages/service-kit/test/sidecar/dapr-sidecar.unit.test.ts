@@ -87,11 +87,11 @@ describe('createSidecar', () => {
 
   it('reports an unhealthy sidecar, or an unavailable store', async () => {
     handlers.GetBulkState = () => ({ items: [] })
-    expect(await sidecar.missing()).to.deep.equal({ sidecar: 'does not answer' })
+    expect([await sidecar.fault(), await sidecar.storeFault()]).to.deep.equal(['does not answer', undefined])
     handlers.GetBulkState = () => {
       throw Object.assign(new Error('no mongodb://user:pw@host'), { code: status.INTERNAL })
     }
-    expect(await sidecar.missing()).to.deep.equal({ sidecar: 'does not answer', store: 'does not answer' })
+    expect([await sidecar.fault(), await sidecar.storeFault()]).to.deep.equal(['does not answer', 'does not answer'])
   })
 
   const failure = (promise: Promise<unknown>) =>
@@ -225,7 +225,7 @@ describe('createSidecar', () => {
     })
 
     it('refuses documents that PostgreSQL cannot store, because further attempts would fail, too', async () => {
-      await sidecar.missing()
+      await sidecar.storeFault()
       answer = () => {
         throw grpcError(status.INTERNAL, 'ERROR: invalid byte sequence for encoding "UTF8": 0x00 (SQLSTATE 22021)')
       }
@@ -238,7 +238,7 @@ describe('createSidecar', () => {
         throw grpcError(status.INTERNAL, 'ERROR: unknown version of the table state: it has a column (SQLSTATE P0001)')
       }
       expect(await failure(sidecar.save(writes, etag))).to.equal('SidecarError unavailable')
-      expect(await sidecar.missing()).to.include({ store: 'unknown version of the table state: it has a column' })
+      expect(await sidecar.storeFault()).to.equal('unknown version of the table state: it has a column')
       expect(calls.map(([sql]) => sql)).to.deep.equal(['SELECT check_state_table()', 'SELECT check_state_table()'])
     })
   })

@@ -16,12 +16,12 @@ describe('createIdleSidecar', () => {
     const { port } = server.address() as AddressInfo
     const sidecar = createIdleSidecar({ Sidecar: { Host: '127.0.0.1', HttpPort: port, GrpcPort: 1, Token: '' } })
 
-    expect(await sidecar.missing()).to.deep.equal({})
+    expect(await sidecar.fault()).to.equal(undefined)
     status = 500
-    expect(await sidecar.missing()).to.deep.equal({ sidecar: 'its health answers 500' })
+    expect(await sidecar.fault()).to.equal('its health answers 500')
     server.close()
     server.closeAllConnections()
-    expect(await sidecar.missing()).to.deep.equal({ sidecar: 'does not answer' })
+    expect(await sidecar.fault()).to.equal('does not answer')
 
     const calls = [sidecar.publish('t', []), sidecar.read(['a']), sidecar.transact([]), sidecar.store()]
     const answers = await Promise.allSettled(calls)

@@ -26,7 +26,7 @@ describe('metrics of requests', () => {
     await post(app, `/v1/things/${thingId}/drop`, '')
     await post(app, '/v1/things', '{')
     await call(app, '/v1/things', { method: 'DELETE' })
-    for (const path of ['/healthz', '/openapi.json', '/v1/ada-lovelace', '/docs/', '/metrics']) await call(app, path)
+    for (const path of ['/livez', '/openapi.json', '/v1/ada-lovelace', '/docs/', '/metrics']) await call(app, path)
     expect(await counts()).to.deep.equal({
       'method=GET,route=/v1/things,status=2xx': 1,
       'method=GET,route=/v1/things,status=4xx': 1,

@@ -52,7 +52,7 @@ describe('rate limits', () => {
       const app = appWith({ AddressPerMinute: 1 })
       expect((await call(app, path)).status, path).not.to.equal(429)
       expect((await call(app, path)).status, path).to.equal(429)
-      for (const health of ['/healthz', '/readyz']) expect((await call(app, health)).status).to.equal(200)
+      for (const health of ['/livez', '/readyz']) expect((await call(app, health)).status).to.equal(200)
     }
   })
 

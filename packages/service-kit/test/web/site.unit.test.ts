@@ -84,7 +84,7 @@ describe('site', () => {
       expect([status, headers['content-type']], path).to.deep.equal([404, 'application/problem+json; charset=utf-8'])
     }
     expect((await call(app, '/v1/things')).status).to.equal(200)
-    expect((await call(app, '/healthz')).json).to.deep.equal({ status: 'up' })
+    expect((await call(app, '/livez')).json).to.deep.equal({ status: 'up' })
   })
 
   it('answers a browser’s request for an unknown path with 404 and a page', async () => {

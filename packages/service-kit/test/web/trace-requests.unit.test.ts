@@ -79,7 +79,7 @@ describe('traces of requests', () => {
   })
 
   it('the tracer leaves out requests for health probes, pages and documents', async () => {
-    for (const path of ['/healthz', '/readyz', '/openapi.json', '/docs/', '/']) {
+    for (const path of ['/livez', '/readyz', '/openapi.json', '/docs/', '/']) {
       expect((await spanOf(path)).span).to.equal(undefined)
     }
   })

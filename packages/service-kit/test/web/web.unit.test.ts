@@ -87,7 +87,56 @@ describe('createWeb', () => {
     missing.stream = 'consumer group a-service has no members'
     const { status, json } = await call(web, '/readyz')
     expect([status, json]).to.deep.equal([503, { status: 'not ready', missing }])
-    expect((await call(web, '/healthz')).json).to.deep.equal({ status: 'up' })
+    expect((await call(web, '/livez')).json).to.deep.equal({ status: 'up' })
+  })
+
+  it('ignores the parts that a caller of `/readyz` excludes, and refuses unknown parts', async () => {
+    const asked: string[] = []
+    const web = webWith({
+      async readiness(excluded = new Set()) {
+        asked.push([...excluded].join())
+        return excluded.has('stream') ? {} : { stream: 'does not answer' }
+      },
+    })
+    const statuses = []
+    for (const query of ['', '?exclude=store', '?exclude=stream&exclude=store&exclude=store'])
+      statuses.push((await call(web, `/readyz${query}`)).status)
+    expect([statuses, asked]).to.deep.equal([
+      [503, 503, 200],
+      ['', 'store', 'store,stream'],
+    ])
+    for (const query of ['exclude=kafka', 'exclude=stream&exclude=kafka', 'exclude=', 'exclude=stream,store']) {
+      const { status, json } = await call(web, `/readyz?${query}`)
+      expect([status, json.type], query).to.deep.equal([400, 'urn:orderflow:problem:invalid-request'])
+      expect(json.detail).to.equal('exclude: must be sidecar or store or stream, and may be repeated')
+    }
+    expect(asked).to.have.length(3)
+  })
+
+  it('gives concurrent callers one check for the same excluded parts', async () => {
+    const asked: string[] = []
+    let end = () => {}
+    const ended = new Promise<void>((resolve) => (end = resolve))
+    const web = webWith({
+      async readiness(excluded = new Set()) {
+        asked.push([...excluded].join())
+        await ended
+        return {}
+      },
+    })
+    const paths = ['/readyz', '/readyz', '/readyz?exclude=store', '/readyz?exclude=store']
+    const calls = paths.map((path) => call(web, path))
+    while (asked.length < 2) await new Promise((resolve) => setImmediate(resolve))
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    end()
+    for (const { status } of await Promise.all(calls)) expect(status).to.equal(200)
+    expect(asked).to.have.members(['', 'store'])
+  })
+
+  it('answers 503 at `/livez` with the reason for a restart', async () => {
+    const web = webWith({ stalled: () => 'the sidecar has delivered nothing' })
+    const { status, json } = await call(web, '/livez')
+    expect([status, json]).to.deep.equal([503, { status: 'stalled', reason: 'the sidecar has delivered nothing' }])
   })
 
   it('names repeatedly delivered records at /readyz, whether the service is ready or not', async () => {
@@ -144,7 +193,7 @@ describe('createWeb', () => {
     })
 
     it('ignores the unknown parameter for health checks, documents and pages', async () => {
-      for (const path of ['/healthz?a=1', '/readyz?a=1', '/openapi.json?a=1', '/docs/?a=1'])
+      for (const path of ['/livez?a=1', '/readyz?a=1', '/openapi.json?a=1', '/docs/?a=1'])
         expect((await call(app, path)).status, path).to.equal(200)
     })
 

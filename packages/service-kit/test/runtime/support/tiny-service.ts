@@ -2,12 +2,14 @@ import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { serve } from '../../../src/runtime/run.ts'
 import type { BaseSettings } from '../../../src/runtime/settings.ts'
+import type { Watchdog } from '../../../src/runtime/watchdog.ts'
 import { createLog } from '../../../src/telemetry/log.ts'
 
 // Runs a service with the settings in its first argument. It answers /slow after SIGTERM, and every other request within 50 ms. It prints “begun” when
-// a request for /slow arrives.
+// a request for /slow arrives. With a second argument, its subscription has stalled for this reason.
 
-const settings = JSON.parse(process.argv[2] ?? '') as BaseSettings
+const [, , text = '', reason] = process.argv
+const settings = JSON.parse(text) as BaseSettings
 const log = createLog('tiny', 'info')
 const answer = async ({ url }: { url?: string | undefined }, response: { end(text: string): void }) => {
   if (url === '/slow') {
@@ -17,4 +19,9 @@ const answer = async ({ url }: { url?: string | undefined }, response: { end(tex
   await delay(Math.random() * 50)
   response.end('ok')
 }
-await serve({ web: answer, channel: answer, metrics: answer }, settings, log, async () => {})
+const watchdog: Watchdog = {
+  watched: (_topic, deliver) => deliver,
+  check: async () => {},
+  stalled: () => new Map(reason === undefined ? [] : [['in', reason]]),
+}
+await serve({ web: answer, channel: answer, metrics: answer, watchdog }, settings, log, async () => {})

@@ -1,0 +1,192 @@
+import { BlockList, isIP, isIPv6 } from 'node:net'
+import { networkInterfaces } from 'node:os'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Admin } from '@platformatic/kafka'
+import type { Consumer } from '../stream/consumer.ts'
+import { connectionOf, type StreamSettings } from '../stream/kafka.ts'
+import { type Position, positionsOf } from '../stream/positions.ts'
+import type { Logger } from '../telemetry/log.ts'
+
+const intervalMs = 15_000
+/**
+ * The number of checks after which a subscription has stalled. Together they take three minutes, which is longer than the sum of three times. The longest
+ * handler takes 60 s (components/resiliency.yaml). The longest rebalance takes 60 s, the default of Dapr's Kafka client. After 30 s, this client
+ * replaces a hung connection.
+ */
+const maxChecks = 12
+export const stalledAfterMs = maxChecks * intervalMs
+
+/** A member of a consumer group: one Kafka component of a sidecar. */
+export interface Member {
+  id: string
+  clientId: string
+  /** The address from which the member is connected, as Kafka reports it: `/10.0.0.7`. */
+  clientHost: string
+  /** The assigned partitions, such as `a-topic/2`. */
+  partitions: readonly string[]
+}
+
+/** A consumer group at one moment. */
+export interface GroupReport {
+  state: string
+  members: readonly Member[]
+  positions: readonly Pick<Position, 'topic' | 'partition' | 'next' | 'lag'>[]
+}
+
+export interface WatchdogOptions {
+  /** Fails if Kafka does not answer. */
+  read: () => Promise<GroupReport>
+  /** The addresses of this machine, container or pod, which the sidecar shares. */
+  addresses?: () => readonly string[]
+  log: Pick<Logger, 'error' | 'info'>
+}
+
+/** Finds subscriptions that the sidecar has silently stopped serving (docs/adr/0047). */
+export interface Watchdog {
+  /** Returns a function that delivers, and counts the deliveries of a topic. */
+  watched(topic: string, deliver: Consumer['deliver']): Consumer['deliver']
+  /** Compares the group with the previous check. It never fails. */
+  check(): Promise<void>
+  /** Returns the reason for each topic whose subscription has stalled. */
+  stalled(): ReadonlyMap<string, string>
+}
+
+interface Deliveries {
+  running: number
+  ended: number
+}
+
+/** The state of an unhandled partition. While `state` stays the same, nothing happens to the partition. */
+interface Waiting {
+  topic: string
+  state: string
+  checks: number
+}
+
+export function createWatchdog({ read, addresses = ownAddresses, log }: WatchdogOptions): Watchdog {
+  const deliveries = new Map<string, Deliveries>()
+  let waiting = new Map<string, Waiting>()
+  let stalled: ReadonlyMap<string, string> = new Map()
+
+  /** Returns the number of deliveries from the partitions; undefined during a delivery. */
+  function deliveredFrom(partitions: readonly string[]): number | undefined {
+    const all = partitions.flatMap((partition) => deliveries.get(partition) ?? [])
+    return all.some(({ running }) => running > 0) ? undefined : all.reduce((sum, { ended }) => sum + ended, 0)
+  }
+
+  /** Returns the states of the partitions that have unhandled records, and that only this replica could read. */
+  function waitingIn({ state, members, positions }: GroupReport): Map<string, Waiting> {
+    // A rebalance stops all members, so it is no sign of a stalled subscription.
+    if (/Rebalance/.test(state)) return new Map()
+    const isHere = addressTest(addresses())
+    const found = new Map<string, Waiting>()
+    for (const { topic, partition, next, lag } of positions) {
+      const key = `${topic}/${partition}`
+      const owner = members.find(({ partitions }) => partitions.includes(key))
+      const isOwn = !owner || isHere(owner.clientHost) || isOnlyReplica(owner, members)
+      // A member makes one delivery at a time for all its partitions, so a slow delivery delays its other partitions.
+      const delivered = deliveredFrom(owner?.partitions ?? [key])
+      if (lag === 0 || !isOwn || delivered === undefined) continue
+      const state = [next, owner?.id, delivered].join()
+      const before = waiting.get(key)
+      found.set(key, { topic, state, checks: before?.state === state ? before.checks + 1 : 0 })
+    }
+    return found
+  }
+
+  function report(now: Map<string, string>): void {
+    for (const [topic, reason] of now) if (!stalled.has(topic)) log.error({ topic }, reason)
+    for (const topic of stalled.keys()) if (!now.has(topic)) log.info({ topic }, 'the sidecar delivers events again')
+    stalled = now
+  }
+
+  return {
+    watched: (topic, deliver) => async (entries) => {
+      const key = `${topic}/${entries[0]?.metadata.__partition}`
+      const counts = deliveries.get(key) ?? { running: 0, ended: 0 }
+      deliveries.set(key, counts)
+      counts.running += 1
+      try {
+        return await deliver(entries)
+      } finally {
+        counts.running -= 1
+        counts.ended += 1
+      }
+    },
+
+    async check() {
+      // Without an answer of Kafka, the time begins again.
+      waiting = await read().then(waitingIn, () => new Map())
+      const partitions = [...waiting].filter(([, { checks }]) => checks >= maxChecks)
+      report(new Map(partitions.map(([partition, { topic }]) => [topic, reasonOf(partition)])))
+    },
+
+    stalled: () => stalled,
+  }
+}
+
+const reasonOf = (partition: string) =>
+  `the sidecar has delivered nothing from ${partition} for ${stalledAfterMs / 1_000} s, although it has unhandled records; restart the service and its sidecar`
+
+/** Checks until the process ends. */
+export async function watch({ check }: Pick<Watchdog, 'check'>): Promise<never> {
+  for (;;) {
+    await delay(intervalMs, undefined, { ref: false })
+    await check()
+  }
+}
+
+/** Returns true if only one replica has members, because the replicas of a service have the same client ids (components/kafka.yaml). */
+function isOnlyReplica(owner: Member, members: readonly Member[]): boolean {
+  return members.filter(({ clientId }) => clientId === owner.clientId).length === 1
+}
+
+function addressTest(addresses: readonly string[]): (clientHost: string) => boolean {
+  const list = new BlockList()
+  for (const address of addresses) list.addAddress(address, familyOf(address))
+  return (clientHost) => {
+    const address = clientHost.slice(clientHost.indexOf('/') + 1)
+    return isIP(address) !== 0 && list.check(address, familyOf(address))
+  }
+}
+
+const familyOf = (address: string) => (isIPv6(address) ? 'ipv6' : 'ipv4')
+
+const ownAddresses = () => Object.values(networkInterfaces()).flatMap((all = []) => all.map(({ address }) => address))
+
+const timeouts = { connectTimeout: 1_000, timeout: 3_000, requestTimeout: 3_000 }
+
+/**
+ * Returns a function that asks Kafka about a group and its positions. Each call opens a new connection, because the addresses of brokers can change.
+ * It needs only rights that the service has.
+ */
+export function groupReader(
+  settings: StreamSettings,
+  group: string,
+  topics: readonly string[],
+): () => Promise<GroupReport> {
+  return async () => {
+    const { Admin } = await import('@platformatic/kafka')
+    const connection = connectionOf(settings)
+    if (!connection) throw new Error('no broker is configured: set Stream__Brokers')
+    const admin = new Admin({ clientId: 'orderflow-watchdog', ...connection, ...timeouts, retries: 0 })
+    try {
+      return await readGroup(admin, group, topics)
+    } finally {
+      void admin.close().catch(() => {})
+    }
+  }
+}
+
+async function readGroup(admin: Admin, name: string, topics: readonly string[]): Promise<GroupReport> {
+  const positions = await positionsOf(admin, new Map([[name, topics]]))
+  const group = (await admin.describeGroups({ groups: [name] })).get(name)
+  if (!group) throw new Error(`Kafka does not describe group ${name}`)
+  const members = [...group.members.values()].map(({ id, clientId, clientHost, assignments = new Map() }) => ({
+    ...{ id, clientId, clientHost },
+    partitions: [...assignments].flatMap(([topic, { partitions }]) =>
+      partitions.map((partition: number) => `${topic}/${partition}`),
+    ),
+  }))
+  return { state: group.state, members, positions }
+}
