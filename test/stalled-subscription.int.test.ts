@@ -12,6 +12,8 @@ import {
   type KafkaConnection,
   kafkaMissing,
   localKafka,
+  membersMissing,
+  membersOf,
   type Plan,
   prepareKafka,
   processSpecs,
@@ -35,7 +37,8 @@ import { expect } from 'chai'
 import { type FetchProxy, startFetchProxy } from './support/fetch-proxy.ts'
 import { claimPlan } from './support/own-kafka.ts'
 
-const sidecarName = sidecarOf(serviceNamed('payment-service'))
+const name = 'payment-service'
+const sidecarName = sidecarOf(serviceNamed(name))
 /** More checks than a subscription may miss. The tests check every half second in place of every 15 seconds. */
 const enough = 16
 
@@ -53,12 +56,12 @@ describe('the watchdog of a service with a real sidecar', function () {
 
   before(async () => {
     plan = await claimPlan('stalled')
-    const { env } = entryOf(processSpecs(plan), 'payment-service')
+    const { env } = entryOf(processSpecs(plan), name)
     await startBroker()
     store = new FakeSidecar()
     app = createApp(service, {
       settings: readSettings(service, env),
-      log: createLog('payment-service', 'info', { write() {} }),
+      log: createLog(name, 'info', { write() {} }),
       sidecar: store,
       now: () => new Date(),
       newId: randomUUID,
@@ -138,7 +141,7 @@ describe('the watchdog of a service with a real sidecar', function () {
     const orderId = await publish()
     await check(enough)
     const { status, body } = await liveness()
-    expect(await groupMissing(kafka, 'payment-service', new Set())).to.equal(undefined)
+    expect(await groupMissing(kafka, name, new Set())).to.equal(undefined)
     expect(status).to.equal(503)
     expect(body.reason).to.match(/^the sidecar has delivered nothing from orderevents\/\d for 180 s/)
     const { body: readiness } = await send<{ missing: { stream: string } }>(`${url}/readyz`)
@@ -177,6 +180,9 @@ describe('the watchdog of a service with a real sidecar', function () {
   })
 
   it('reports a sidecar that stops reading when records are deleted, and restores the subscription by ending this sidecar', async () => {
+    // A member that joins later would begin at a valid position.
+    const missing = () => membersMissing(kafka, name, membersOf(serviceNamed(name)))
+    await eventually(async () => (await missing()) === undefined || undefined, 'all members', 60_000)
     proxy.isEmpty = true
     // Publishes to each of the three partitions. Then the sidecar’s positions no longer exist.
     for (let count = 0; count < 20; count += 1) await publish()
@@ -191,10 +197,10 @@ describe('the watchdog of a service with a real sidecar', function () {
     await delay(2_000)
     const orderId = await publish()
     await check(enough)
-    expect(await groupMissing(kafka, 'payment-service', new Set())).to.equal(undefined)
+    expect(await missing()).to.equal(undefined)
     expect((await liveness()).status).to.equal(503)
 
-    const { env } = entryOf(processSpecs(plan), 'payment-service')
+    const { env } = entryOf(processSpecs(plan), name)
     const end = (token: string) =>
       fetch(`http://127.0.0.1:${env.Sidecar__HttpPort}/v1.0/shutdown`, {
         method: 'POST',

@@ -152,7 +152,11 @@ function addressTest(addresses: readonly string[]): (clientHost: string) => bool
 
 const familyOf = (address: string) => (isIPv6(address) ? 'ipv6' : 'ipv4')
 
-const ownAddresses = () => Object.values(networkInterfaces()).flatMap((all = []) => all.map(({ address }) => address))
+/** Returns the addresses without loopback, because Kafka sees all clients at 127.0.0.1 if they use a proxy on its machine. */
+function ownAddresses(): string[] {
+  const all = Object.values(networkInterfaces()).flatMap((addresses = []) => addresses)
+  return all.filter(({ internal }) => !internal).map(({ address }) => address)
+}
 
 const timeouts = { connectTimeout: 1_000, timeout: 3_000, requestTimeout: 3_000 }
 

@@ -101,6 +101,14 @@ describe('createWatchdog', () => {
     })
   }
 
+  it('reports no stall for replicas that reach Kafka through a proxy on the broker’s machine', async () => {
+    const members = [memberOf('127.0.0.1'), memberOf('127.0.0.1', 1, [])]
+    const log = { error: () => {}, info: () => {} }
+    const proxied = createWatchdog({ read: async () => ({ ...stuck, members }), log })
+    for (let turn = 0; turn < 20; turn += 1) await proxied.check()
+    expect([...proxied.stalled()]).to.deep.equal([])
+  })
+
   it('reports only the topic that stalls while another member delivers', async () => {
     report = {
       ...stuck,
