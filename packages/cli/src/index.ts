@@ -55,7 +55,7 @@ export {
   testImages,
 } from './lib/images.ts'
 export { jaegerUrl } from './lib/jaeger.ts'
-export { withLock } from './lib/lock.ts'
+export { isAlive, self, withLock } from './lib/lock.ts'
 export {
   cacheFolder,
   daprdFile,
@@ -70,7 +70,7 @@ export { eventually, poll, withRetries } from './lib/poll.ts'
 export { defaultPorts, localPorts, loopbacks, type ServicePorts, type StackPorts } from './lib/ports.ts'
 export { ensureDatabases, inDatabase, postgresqlUri, serviceDatabases } from './lib/postgresql.ts'
 export { readProcessTable, residentBytes } from './lib/process-table.ts'
-export { javaCommand, npmInstall, runTool } from './lib/run-tool.ts'
+export { javaCommand, npmInstall, runTool, withHeartbeat } from './lib/run-tool.ts'
 export {
   application,
   doesConsume,
@@ -123,7 +123,7 @@ export {
 } from './processes/start.ts'
 export { claimFolder, hasDeadOwner, releaseFolder } from './processes/test-owner.ts'
 export { waitUntil } from './processes/wait.ts'
-export { type Provisioned, type ProvisionOptions, pythonPackages } from './provision/build.ts'
-export { gitleaksTool, promtool, promtoolFile, schemathesisTool, semgrepTool } from './provision/programs.ts'
+export { buildTime, type Provisioned, type ProvisionOptions, pythonPackages } from './provision/build.ts'
+export { daprdTool, gitleaksTool, promtool, promtoolFile, schemathesisTool, semgrepTool } from './provision/programs.ts'
 export { ensureTlc, provision, provisionTools } from './provision/provision.ts'
-export { canAptGet, findTestssl, go, java, maven, npm } from './provision/tools.ts'
+export { aptGetInstall, canAptGet, findTestssl, go, java, maven, npm } from './provision/tools.ts'

@@ -124,12 +124,13 @@ async function inspect(names: string[]): Promise<Map<string, InspectedImage>> {
 }
 
 async function inspectOne(name: string): Promise<InspectedImage | undefined> {
-  const printed = await docker('image', 'inspect', '--format', '{{json .}}', name).catch((error: Error) => {
-    if (/no such image/i.test(error.message)) return undefined
+  const printed = await docker('image', 'inspect', name).catch((error: Error) => {
+    // Podman's message has other words.
+    if (/no such image|image not known/i.test(error.message)) return undefined
     throw error
   })
   if (!printed) return undefined
-  const { Id, Config } = JSON.parse(printed) as { Id: string; Config: { Labels: Record<string, string> | null } }
+  const [{ Id, Config }] = JSON.parse(printed) as [{ Id: string; Config: { Labels: Record<string, string> | null } }]
   const recipe = Config.Labels?.[recipeLabel]
   return {
     name,

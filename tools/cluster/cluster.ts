@@ -1,0 +1,332 @@
+import { copyFileSync, existsSync, globSync, mkdirSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  CliError,
+  eventually,
+  isAlive,
+  localFolder,
+  type ProvisionOptions,
+  poll,
+  readProcessTable,
+} from '@orderflow/cli'
+import { enforcePolicies, readManifest, startDapr, startDns, startKeda, startNetworkPolicies } from './addons.ts'
+import { writeCertificates } from './certificates.ts'
+import { type Clients, createClients } from './clients.ts'
+import { cgroupName, containerdSocket, controlPlane, writeNodeConfiguration } from './configuration.ts'
+import { ensureArchives } from './images/archives.ts'
+import {
+  corednsImage,
+  imagesOfDapr,
+  kedaAdapterImage,
+  kedaImage,
+  networkPoliciesImage,
+  pauseImage,
+} from './images/names.ts'
+import { connectHost, connectNode, disconnectHost, kubernetesAddress, networkOf } from './network.ts'
+import { allMountPoints, inNode, type Node, prepareNode, startInNode, startNamespaces, tail } from './node.ts'
+import { ensurePrograms, type KubernetesPart, type ProgramName, programFile } from './programs.ts'
+import { ensureRequirements } from './requirements.ts'
+import { claimCluster, type RunRecord, readRecord, removeRecord, writeRecord } from './run-record.ts'
+
+export { daprNamespace, rolledOut } from './addons.ts'
+export type { Clients } from './clients.ts'
+export { hostAddress, podsCidr, serviceCidr } from './network.ts'
+export { clusterMissing } from './requirements.ts'
+
+export interface ClusterOptions extends ProvisionOptions {
+  dapr?: boolean
+  keda?: boolean
+  /** True to enforce network policies. The network of pods alone ignores them. */
+  networkPolicies?: boolean
+  /** The longest wait for another run's cluster, in milliseconds. */
+  waitMs?: number
+  /** True if the cluster continues after this process. */
+  isDetached?: boolean
+}
+
+type Part = KubernetesPart | 'containerd'
+
+export interface Cluster extends Clients {
+  /** The folder of the run's files. The logs stay there after a run. */
+  folder: string
+  /** Loads images into all nodes. Builds images that are missing or outdated. */
+  loadImages: (names: string[]) => Promise<void>
+  /** Adds a node, and returns its name when it is ready. */
+  addNode: () => Promise<string>
+  /** Sends a signal to a program of the cluster, such as SIGSTOP to kube-apiserver. Programs of a node need its name. */
+  signal: (program: Part, signal: NodeJS.Signals, node?: string) => void
+  /** Kills a container of a pod. The kubelet restarts it. */
+  killContainer: (pod: string, container: string, namespace?: string) => Promise<void>
+  stop: () => Promise<void>
+}
+
+const firstNode = 'node-1'
+const timeoutMs = 120_000
+
+/**
+ * Starts Kubernetes on this machine. Waits until nodes and DNS are ready, and the optional parts work.
+ * @throws {CliError} `tools-missing` if this machine cannot run a cluster, `busy` if another run's cluster exists
+ */
+export async function startCluster(options: ClusterOptions): Promise<Cluster> {
+  const { onProgress, signal, waitMs = 0 } = options
+  await ensureRequirements(options)
+  await ensurePrograms(programsFor(options), options)
+  const images = imagesFor(options)
+  await ensureArchives(images, options)
+  const folder = join(localFolder, 'cluster')
+  const record = await claimCluster(folder, { timeoutMs: waitMs, onProgress, signal, cleanUp: stopRun })
+  try {
+    return await start(record, images, options)
+  } catch (error) {
+    await stopRun(record)
+    throw error
+  }
+}
+
+const programsFor = ({ dapr, keda, networkPolicies }: ClusterOptions): ProgramName[] => [
+  'pause',
+  'hyperkube',
+  'coredns',
+  'helm',
+  ...(networkPolicies ? (['networkPolicies'] as const) : []),
+  ...(dapr ? (['dapr'] as const) : []),
+  ...(keda ? (['keda'] as const) : []),
+]
+
+const imagesFor = ({ dapr, keda, networkPolicies }: ClusterOptions) => [
+  pauseImage,
+  corednsImage,
+  ...(networkPolicies ? [networkPoliciesImage] : []),
+  ...(dapr ? imagesOfDapr : []),
+  ...(keda ? [kedaImage, kedaAdapterImage] : []),
+]
+
+async function start(record: RunRecord, images: string[], options: ClusterOptions): Promise<Cluster> {
+  const { onProgress } = options
+  const { folder } = record
+  const data = join(folder, 'data')
+  const logs = join(folder, 'logs')
+  rmSync(folder, { recursive: true, force: true })
+  for (const each of [data, logs]) mkdirSync(each, { recursive: true })
+  createMountPoints(record)
+
+  const { address } = networkOf(1)
+  const certificates = await writeCertificates(join(data, 'certificates'), {
+    server: address,
+    service: kubernetesAddress,
+  })
+  const kubeconfig = join(data, 'kubeconfig')
+  copyFileSync(certificates.admin, kubeconfig)
+  const clients = createClients(data, kubeconfig)
+  const nodes: Node[] = []
+  const pids = new Map<string, number>()
+  const loaded = new Set<string>()
+
+  const startProgram = async (node: Node, program: Part, command: string[]) => {
+    pids.set(`${node.name}/${program}`, await startInNode(node, program, command))
+  }
+
+  async function createNode(): Promise<Node> {
+    const number = nodes.length + 1
+    const name = `node-${number}`
+    const pid = await startNamespaces(join(logs, `${name}.log`), nodes[0]?.pid)
+    if (!record.init) {
+      record.init = processId(pid)
+      writeRecord(record)
+    }
+    const node: Node = { name, pid, ...networkOf(number), folder: join(data, name), logs }
+    for (const cgroup of cgroupRoots()) mkdirSync(join(cgroup, cgroupName, name), { recursive: true })
+    await prepareNode(node, join(data, 'volumes'))
+    if (nodes.length === 0) await connectHost(node)
+    else await connectNode(node, nodes)
+    nodes.push(node)
+    return node
+  }
+
+  async function startNode(node: Node): Promise<void> {
+    const files = await certificates.node(node.name, node.address)
+    const { containerd, kubelet, proxy } = writeNodeConfiguration(node, certificates, files)
+    await startProgram(node, 'containerd', ['/usr/bin/containerd', '--config', containerd])
+    await eventually(() => succeeds(ctr(node, 'version')), `containerd of ${node.name}`, timeoutMs)
+    await importInto(node, [pauseImage])
+    const kubeletArguments = [
+      `--node-ip=${node.address}`,
+      `--hostname-override=${node.name}`,
+      `--kubeconfig=${files.kubeconfig}`,
+    ]
+    await startProgram(node, 'kubelet', [
+      programFile('hyperkube', 'kubelet'),
+      `--config=${kubelet}`,
+      ...kubeletArguments,
+    ])
+    await startProgram(node, 'kube-proxy', [programFile('hyperkube', 'kube-proxy'), `--config=${proxy}`])
+  }
+
+  const isReady = (node: Node) =>
+    succeeds(clients.kubectl('wait', '--for=condition=Ready', `node/${node.name}`, '--timeout=1s'))
+
+  async function importInto(node: Node, names: readonly string[]): Promise<void> {
+    for (const file of await ensureArchives(names, options)) await ctr(node, 'images', 'import', file)
+  }
+
+  const first = await createNode()
+  const { etcd, ...others } = controlPlane(data, first, certificates)
+  const program = (name: KubernetesPart) => programFile('hyperkube', name)
+  await startProgram(first, 'etcd', [program('etcd'), ...etcd])
+  for (const [name, args] of Object.entries(others) as [KubernetesPart, string[]][]) {
+    await startProgram(first, name, [program(name), ...args])
+  }
+  const startingNode = startNode(first)
+  startingNode.catch(() => {})
+  const apiServer = () => succeeds(clients.kubectl('get', '--raw', '/readyz'))
+  await waitFor(apiServer, 'the API server', join(logs, `${firstNode}-kube-apiserver.log`))
+  onProgress('API server: ready')
+  await startingNode
+  await waitFor(() => isReady(first), firstNode, join(logs, `${firstNode}-kubelet.log`))
+  onProgress(`${firstNode}: ready`)
+  await clients.applyManifest(readManifest('storage-class'))
+  await loadImages(images)
+  onProgress('images: loaded')
+  await startDns(clients)
+  onProgress('DNS: ready')
+  if (options.networkPolicies) {
+    await startNetworkPolicies(clients, nodes)
+    onProgress('network policies: enforced')
+  }
+  await Promise.all([
+    options.dapr && startDapr(clients).then(() => onProgress(`Dapr: ready`)),
+    options.keda && startKeda(clients, data).then(() => onProgress(`KEDA: ready`)),
+  ])
+  if (options.isDetached && record.init) {
+    record.owner = record.init
+    writeRecord(record)
+  }
+
+  async function loadImages(names: string[]): Promise<void> {
+    for (const node of nodes) await importInto(node, names)
+    for (const name of names) loaded.add(name)
+  }
+
+  return {
+    ...clients,
+    folder,
+    loadImages,
+    async addNode() {
+      const node = await createNode()
+      await startNode(node)
+      await importInto(node, [...loaded])
+      await waitFor(() => isReady(node), node.name, join(logs, `${node.name}-kubelet.log`))
+      if (options.networkPolicies) {
+        await clients.kubectl('rollout', 'status', 'daemonset/kube-network-policies', '--namespace=kube-system')
+        await enforcePolicies(node)
+      }
+      return node.name
+    },
+    signal(name, signal, node = firstNode) {
+      const pid = pids.get(`${node}/${name}`)
+      if (!pid) throw new Error(`${node} runs no ${name}`)
+      process.kill(pid, signal)
+    },
+    async killContainer(pod, container, namespace = 'default') {
+      const { spec, status } = await clients.get<Pod>('pod', pod, `--namespace=${namespace}`)
+      const statuses = [...(status.containerStatuses ?? []), ...(status.initContainerStatuses ?? [])]
+      const id = statuses.find(({ name }) => name === container)?.containerID?.replace('containerd://', '')
+      const node = nodes.find(({ name }) => name === spec.nodeName)
+      if (!id || !node) throw new Error(`pod ${pod} runs no container ${container}`)
+      await ctr(node, 'tasks', 'kill', '--signal', 'SIGKILL', id)
+    },
+    stop: () => stopRun(record),
+  }
+}
+
+interface Pod {
+  spec: { nodeName?: string }
+  status: { containerStatuses?: ContainerStatus[]; initContainerStatuses?: ContainerStatus[] }
+}
+
+interface ContainerStatus {
+  name: string
+  containerID?: string
+}
+
+/** Runs containerd's client for the containers of Kubernetes. */
+const ctr = (node: Node, ...args: string[]) =>
+  inNode(node, 'ctr', '--address', containerdSocket, '--namespace', 'k8s.io', ...args)
+
+const succeeds = (work: Promise<unknown>) =>
+  work.then(
+    () => true,
+    () => false,
+  )
+
+async function waitFor(probe: () => Promise<boolean>, what: string, log: string): Promise<void> {
+  if (await poll(probe, { timeoutMs, everyMs: 100 })) return
+  throw new CliError('not-ready', `${what} is not ready after ${timeoutMs / 1000} s; ${log} ends with:\n${tail(log)}`)
+}
+
+const processId = (pid: number) => ({ pid, startId: readProcessTable().get(pid)?.startId ?? '' })
+
+/** Returns the roots of all hierarchies of cgroups. Version 2 has one hierarchy. */
+function cgroupRoots(): string[] {
+  if (existsSync('/sys/fs/cgroup/cgroup.controllers')) return ['/sys/fs/cgroup']
+  return globSync('/sys/fs/cgroup/*/cgroup.procs').map((file) => join(file, '..'))
+}
+
+function createMountPoints(record: RunRecord): void {
+  for (const point of allMountPoints) {
+    const missing = parentsOf(point).filter((folder) => !existsSync(folder))
+    record.created = record.created.concat(missing)
+    // Records the folders first, so that the end of this process leaves none behind.
+    writeRecord(record)
+    mkdirSync(point, { recursive: true })
+  }
+}
+
+/** Returns the path and its parents, the shortest first. */
+function parentsOf(path: string): string[] {
+  const parts = path.split('/').slice(1)
+  return parts.map((_part, index) => `/${parts.slice(0, index + 1).join('/')}`)
+}
+
+/** Stops the cluster that runs on this machine. Returns false if there is none. */
+export async function stopCluster(): Promise<boolean> {
+  const record = readRecord()
+  if (!record) return false
+  await stopRun(record)
+  return true
+}
+
+/** Ends the processes of a run, and removes its devices, cgroups and files except the logs. */
+async function stopRun(record: RunRecord): Promise<void> {
+  await disconnectHost()
+  const { init } = record
+  if (init && isAlive(init)) {
+    // The kernel ends all other processes of the namespace with its first process.
+    process.kill(init.pid, 'SIGKILL')
+    const ended = await poll(() => !isAlive(init), { timeoutMs })
+    if (!ended) throw new CliError('still-running', `process ${init.pid} of the cluster survives SIGKILL`)
+  }
+  for (const root of cgroupRoots()) await removeCgroup(join(root, cgroupName))
+  for (const folder of record.created.toReversed()) if (existsSync(folder)) rmdirSync(folder)
+  rmSync(join(record.folder, 'data'), { recursive: true, force: true, maxRetries: 50 })
+  removeRecord()
+}
+
+/** Removes a cgroup and its children. A cgroup stays busy until its last process has ended completely. */
+async function removeCgroup(folder: string): Promise<void> {
+  if (!existsSync(folder)) return
+  const children = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory())
+  for (const { name } of children) await removeCgroup(join(folder, name))
+  const removed = await poll(() => tryRemove(folder), { timeoutMs: 10_000 })
+  if (!removed) throw new CliError('still-running', `the cgroup ${folder} still has processes`)
+}
+
+function tryRemove(folder: string): boolean {
+  try {
+    rmdirSync(folder)
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EBUSY') return false
+    throw error
+  }
+}
