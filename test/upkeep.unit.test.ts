@@ -8,7 +8,7 @@ const json = (file: string) => JSON.parse(read(file)) as Record<string, unknown>
 const workflows = globSync('.github/{workflows,actions}/**/*.yml', { cwd: repository })
 
 describe('the project’s upkeep', () => {
-  it('makes Renovate match every version in packages/cli/versions.json and every digest of an image', () => {
+  it('makes Renovate match every version in a versions.json and every digest of an image', () => {
     interface Manager {
       managerFilePatterns: string[]
       matchStrings: string[]
@@ -19,7 +19,8 @@ describe('the project’s upkeep', () => {
         .filter(({ managerFilePatterns }) => managerFilePatterns.includes(file))
         .flatMap(({ matchStrings }) => matchStrings)
         .flatMap((pattern) => [...read(file).matchAll(new RegExp(pattern, 'g'))].map(([found]) => found))
-    for (const file of ['packages/cli/versions.json', 'packages/cli/image-digests.json']) {
+    const files = ['packages/cli/versions.json', 'tools/cluster/versions.json', 'packages/cli/image-digests.json']
+    for (const file of files) {
       const entries = Object.entries(json(file)).map(([name, value]) => `"${name}": "${value}"`)
       expect(seen(file), file).to.have.members(entries)
     }

@@ -2,6 +2,7 @@ import { copyFileSync, existsSync, globSync, mkdirSync, readdirSync, rmdirSync, 
 import { join } from 'node:path'
 import {
   CliError,
+  entryOf,
   eventually,
   isAlive,
   localFolder,
@@ -13,7 +14,7 @@ import { enforcePolicies, readManifest, startDapr, startDns, startKeda, startNet
 import { writeCertificates } from './certificates.ts'
 import { type Clients, createClients } from './clients.ts'
 import { cgroupName, containerdSocket, controlPlane, writeNodeConfiguration } from './configuration.ts'
-import { ensureArchives } from './images/archives.ts'
+import { ensureArchives, readArchives } from './images/archives.ts'
 import {
   corednsImage,
   imagesOfDapr,
@@ -165,8 +166,9 @@ async function start(record: RunRecord, images: string[], options: ClusterOption
   const isReady = (node: Node) =>
     succeeds(clients.kubectl('wait', '--for=condition=Ready', `node/${node.name}`, '--timeout=1s'))
 
-  async function importInto(node: Node, names: readonly string[]): Promise<void> {
-    for (const file of await ensureArchives(names, options)) await ctr(node, 'images', 'import', file)
+  async function importInto(node: Node, names: Iterable<string>): Promise<void> {
+    const archives = readArchives()
+    for (const name of names) await ctr(node, 'images', 'import', entryOf(archives, name).file)
   }
 
   const first = await createNode()
@@ -203,6 +205,7 @@ async function start(record: RunRecord, images: string[], options: ClusterOption
   }
 
   async function loadImages(names: string[]): Promise<void> {
+    await ensureArchives(names, options)
     for (const node of nodes) await importInto(node, names)
     for (const name of names) loaded.add(name)
   }
@@ -214,7 +217,7 @@ async function start(record: RunRecord, images: string[], options: ClusterOption
     async addNode() {
       const node = await createNode()
       await startNode(node)
-      await importInto(node, [...loaded])
+      await importInto(node, loaded)
       await waitFor(() => isReady(node), node.name, join(logs, `${node.name}-kubelet.log`))
       if (options.networkPolicies) {
         await clients.kubectl('rollout', 'status', 'daemonset/kube-network-policies', '--namespace=kube-system')
@@ -235,7 +238,9 @@ async function start(record: RunRecord, images: string[], options: ClusterOption
       if (!id || !node) throw new Error(`pod ${pod} runs no container ${container}`)
       await ctr(node, 'tasks', 'kill', '--signal', 'SIGKILL', id)
     },
-    stop: () => stopRun(record),
+    async stop() {
+      if (readRecord()?.since === record.since) await stopRun(record)
+    },
   }
 }
 
@@ -307,7 +312,8 @@ async function stopRun(record: RunRecord): Promise<void> {
     if (!ended) throw new CliError('still-running', `process ${init.pid} of the cluster survives SIGKILL`)
   }
   for (const root of cgroupRoots()) await removeCgroup(join(root, cgroupName))
-  for (const folder of record.created.toReversed()) if (existsSync(folder)) rmdirSync(folder)
+  // Keeps a folder in which another program has created files.
+  for (const folder of record.created.toReversed()) tryRemove(folder)
   rmSync(join(record.folder, 'data'), { recursive: true, force: true, maxRetries: 50 })
   removeRecord()
 }
@@ -321,12 +327,15 @@ async function removeCgroup(folder: string): Promise<void> {
   if (!removed) throw new CliError('still-running', `the cgroup ${folder} still has processes`)
 }
 
+/** Returns false if the folder is in use or has content. */
 function tryRemove(folder: string): boolean {
   try {
     rmdirSync(folder)
     return true
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EBUSY') return false
+    const code = (error as NodeJS.ErrnoException).code ?? ''
+    if (['EBUSY', 'ENOTEMPTY'].includes(code)) return false
+    if (code === 'ENOENT') return true
     throw error
   }
 }

@@ -230,7 +230,7 @@ async function download(module: string, cwd: string, signal?: AbortSignal) {
 }
 
 function checkHash(module: string, found: string): void {
-  const pinned = readJson<Record<string, string>>('hashes.json')[module]
+  const pinned = readHashes()[module]
   if (pinned === found) return
   throw new CliError(
     'wrong-hash',
@@ -243,10 +243,17 @@ function checkHash(module: string, found: string): void {
   )
 }
 
+export const readHashes = () => readJson<Record<string, string>>('hashes.json')
+
+/** Returns the modules of all programs, as `path@version`. */
+export const pinnedModules = (): string[] =>
+  Object.values<Program>(programs)
+    .filter(({ module }) => module)
+    .map(moduleOf)
+
 /** Writes the current hashes of all modules. */
-export async function writeHashes(signal?: AbortSignal): Promise<void> {
-  const modules = Object.values<Program>(programs).filter(({ module }) => module)
+export async function writeHashes(): Promise<void> {
   const hashes: Record<string, string> = {}
-  for (const program of modules) hashes[moduleOf(program)] = (await download(moduleOf(program), folder, signal)).Sum
+  for (const module of pinnedModules()) hashes[module] = (await download(module, folder)).Sum
   writeFileSync(hashesFile, `${JSON.stringify(Object.fromEntries(Object.entries(hashes).sort()), null, 2)}\n`)
 }

@@ -20,7 +20,14 @@ export {
   transactionDenial,
   transactionsWarning,
 } from './kafka/access.ts'
-export { brokerRules, brokerSecurity, brokerVariable } from './kafka/broker.ts'
+export {
+  brokerHeap,
+  brokerMachine,
+  brokerRules,
+  brokerSecurity,
+  brokerSettings,
+  brokerVariable,
+} from './kafka/broker.ts'
 export {
   type Addresses,
   addressAt,

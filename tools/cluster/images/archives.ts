@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { CliError, cacheFolder, type ProvisionOptions, repository, runTool } from '@orderflow/cli'
+import { cacheFolder, type ProvisionOptions, repository, runTool } from '@orderflow/cli'
 
 // Podman builds the images. It needs no engine in the background, and reads the same Dockerfiles as Docker. Its images are in a folder of the cache.
 
@@ -15,20 +15,12 @@ export function readArchives(): Archives {
   return existsSync(indexFile()) ? (JSON.parse(readFileSync(indexFile(), 'utf8')) as Archives) : {}
 }
 
-/** Builds missing or outdated images, and returns their archives. */
-export async function ensureArchives(
-  names: readonly string[],
-  { onProgress, signal }: ProvisionOptions,
-): Promise<string[]> {
+/** Builds missing or outdated images, and writes their archives. */
+export async function ensureArchives(names: readonly string[], options: ProvisionOptions): Promise<void> {
+  const { onProgress, signal } = options
   // The commands that build images run `docker`. In another process, this name can stand for Podman.
   const args = [join(import.meta.dirname, 'build.ts'), ...names]
   await runTool(process.execPath, args, { cwd: repository, env: podmanEnvironment(), onLine: onProgress, signal })
-  const archives = readArchives()
-  return names.map((name) => {
-    const archive = archives[name]
-    if (!archive) throw new CliError('no-images', `${name} has no archive in ${archivesFolder()}`)
-    return archive.file
-  })
 }
 
 /** Returns the variables with which Podman uses only folders of the cache, and changes no network of this machine. */
@@ -40,10 +32,13 @@ function podmanEnvironment(): Record<string, string> {
   const engine = ['[containers]', 'netns = "host"', '[engine]', 'cgroup_manager = "cgroupfs"', 'events_logger = "none"']
   writeFileSync(join(folder, 'storage.conf'), `${storage.join('\n')}\n`)
   writeFileSync(join(folder, 'containers.conf'), `${engine.join('\n')}\n`)
+  // Pulls an image whose name has no registry from the same registry as Docker.
+  writeFileSync(join(folder, 'registries.conf'), 'unqualified-search-registries = ["docker.io"]\n')
   if (!existsSync(join(bin, 'docker'))) symlinkSync('/usr/bin/podman', join(bin, 'docker'))
   return {
     CONTAINERS_STORAGE_CONF: join(folder, 'storage.conf'),
     CONTAINERS_CONF: join(folder, 'containers.conf'),
+    CONTAINERS_REGISTRIES_CONF: join(folder, 'registries.conf'),
     // Runs the commands of a Dockerfile as processes of this machine. A container would need cgroups and a network.
     BUILDAH_ISOLATION: 'chroot',
     PATH: [bin, process.env.PATH].join(delimiter),

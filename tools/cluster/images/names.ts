@@ -43,7 +43,7 @@ export const programImageOf = (name: string): ProgramImage | undefined =>
 /** The images that Dapr needs. The first name selects the image with all programs of the control plane. */
 export const imagesOfDapr = [daprImages[0] as string, daprdImage]
 
-const setupImage = serviceImage('setup')
+export const setupImage = serviceImage('setup')
 
 /** The arguments with which the Dockerfile builds our own images. */
 export const ownImages: Readonly<Record<string, { service: string; target: string }>> = {

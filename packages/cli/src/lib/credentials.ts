@@ -1,5 +1,6 @@
 import { randomBytes, X509Certificate } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
 import { join } from 'node:path'
 import { removeUnfinished, replaceFile } from './files.ts'
 
@@ -39,10 +40,12 @@ export function isLasting(certificate: string): boolean {
   return Date.parse(new X509Certificate(certificate).validTo) > Date.now() + 7 * dayMs
 }
 
-/** Returns a self-signed certificate for localhost, the loopback addresses and `names`. */
-export async function makeCertificate(names: string[] = []): Promise<Certificate> {
-  const hosts = ['localhost', ...names].map((value) => ({ type: 2 as const, value }))
-  const addresses = ['127.0.0.1', '::1'].map((ip) => ({ type: 7 as const, ip }))
+/** Returns a self-signed certificate for localhost, the loopback addresses, and further names or addresses. */
+export async function makeCertificate(others: string[] = []): Promise<Certificate> {
+  const names = ['localhost', '127.0.0.1', '::1', ...others]
+  const altNames = names.map((name) =>
+    isIP(name) ? { type: 7 as const, ip: name } : { type: 2 as const, value: name },
+  )
   // Loads the module on demand, because certificates are rarely created.
   const { generate } = await import('selfsigned')
   const pair = await generate([{ name: 'commonName', value: 'localhost' }], {
@@ -53,7 +56,7 @@ export async function makeCertificate(names: string[] = []): Promise<Certificate
       { name: 'basicConstraints', cA: false, critical: true },
       { name: 'keyUsage', digitalSignature: true, critical: true },
       { name: 'extKeyUsage', serverAuth: true },
-      { name: 'subjectAltName', altNames: [...hosts, ...addresses] },
+      { name: 'subjectAltName', altNames },
     ],
   })
   return { certificate: pair.cert, key: pair.private }

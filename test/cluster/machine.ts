@@ -1,0 +1,69 @@
+import { globSync, readFileSync, readlinkSync } from 'node:fs'
+import { repository, runTool } from '@orderflow/cli'
+
+// Everything of this machine that a cluster could change.
+
+const kernelSettings = [
+  'kernel/keys/root_maxbytes',
+  'kernel/keys/root_maxkeys',
+  'kernel/panic',
+  'kernel/panic_on_oops',
+  'net/bridge/bridge-nf-call-iptables',
+  'net/ipv4/conf/all/rp_filter',
+  'net/ipv4/ip_forward',
+  'net/netfilter/nf_conntrack_max',
+  'net/netfilter/nf_conntrack_tcp_timeout_established',
+  'vm/overcommit_memory',
+  'vm/panic_on_oom',
+]
+
+const folders = [
+  '/etc/cni/*',
+  '/opt/cni',
+  '/root/.kube',
+  '/root/.cache/helm',
+  '/run/containerd',
+  '/run/netns/*',
+  '/tmp/hostpath_pv',
+  '/usr/libexec/kubernetes',
+  '/var/lib/cni',
+  '/var/lib/etcd',
+  '/var/lib/kubelet',
+  '/var/log/containers',
+  '/var/log/pods',
+]
+
+export async function inspectMachine(): Promise<Record<string, unknown>> {
+  const run = (command: string, ...args: string[]) => runTool(command, args, { cwd: repository })
+  const rules = await run('iptables-save')
+  return {
+    'processes in other process namespaces': processesElsewhere(),
+    mounts: readFileSync('/proc/self/mounts', 'utf8').split('\n').sort(),
+    cgroups: globSync('/sys/fs/cgroup/{,*/}{kubepods,k8s.io,orderflow-cluster}*'),
+    devices: (await run('ip', '-oneline', 'link')).split('\n').map((line) => line.split(' ')[1]),
+    routes: await run('ip', 'route'),
+    'rules of iptables': rules.split('\n').filter((line) => /^[-:*]/.test(line)),
+    'kernel settings': kernelSettings.map((name) => `${name}=${readIfThere(`/proc/sys/${name}`)}`),
+    folders: globSync(folders),
+  }
+}
+
+function processesElsewhere(): string[] {
+  const own = readlinkSync('/proc/self/ns/pid')
+  return globSync('/proc/[0-9]*').filter((folder) => {
+    try {
+      return readlinkSync(`${folder}/ns/pid`) !== own
+    } catch {
+      // The process has ended.
+      return false
+    }
+  })
+}
+
+function readIfThere(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8').trim()
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,61 @@
+import { nodeImage } from '@orderflow/cli'
+
+// Objects of Kubernetes for tests. All programs run on Node.
+
+interface Template {
+  program: string
+  labels?: Record<string, string>
+  annotations?: Record<string, string>
+  memory?: string
+}
+
+export function podOf(name: string, { program, labels, annotations, memory }: Template): object {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace: 'default', labels: { app: name, ...labels }, annotations },
+    spec: { terminationGracePeriodSeconds: 0, containers: [containerOf(program, memory)] },
+  }
+}
+
+export function deploymentOf(name: string, replicas: number, { program, memory }: Template): object {
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name, namespace: 'default' },
+    spec: {
+      replicas,
+      selector: { matchLabels: { app: name } },
+      template: {
+        metadata: { labels: { app: name } },
+        spec: { terminationGracePeriodSeconds: 0, containers: [containerOf(program, memory)] },
+      },
+    },
+  }
+}
+
+export function serviceOf(name: string): object {
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name, namespace: 'default' },
+    spec: { selector: { app: name }, ports: [{ port: 80, targetPort: 8080 }] },
+  }
+}
+
+/** A web server that answers with a JSON object. */
+export const webServer = (answer: object) =>
+  `require('http').createServer((_, response) => response.end(${JSON.stringify(JSON.stringify(answer))})).listen(8080)`
+
+/** A program that does nothing until it ends. */
+export const idle = 'setInterval(() => {}, 1e9)'
+
+const containerOf = (program: string, memory?: string) => ({
+  name: 'main',
+  image: nodeImage,
+  command: ['node', '-e', program],
+  ...(memory && { resources: { limits: { memory } } }),
+  ...(program.includes('listen(8080)') && {
+    readinessProbe: { tcpSocket: { port: 8080 }, periodSeconds: 1 },
+  }),
+})

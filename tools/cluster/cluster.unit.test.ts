@@ -1,0 +1,28 @@
+import { kafkaImage, postgresqlImage, serviceImage } from '@orderflow/cli'
+import { expect } from 'chai'
+import { readManifest } from './addons.ts'
+import { fullName } from './images/names.ts'
+import { pinnedModules, readHashes } from './programs.ts'
+
+describe('the programs of the cluster', () => {
+  it('have the pinned hash of each Go module and no others (if this test fails: make -C tools hashes)', () => {
+    expect(Object.keys(readHashes())).to.have.members(pinnedModules())
+  })
+})
+
+describe('fullName', () => {
+  it('adds the registry, the folder and the tag that a name leaves out', () => {
+    expect([postgresqlImage, kafkaImage, serviceImage('setup'), 'example.org:5000/a'].map(fullName)).to.deep.equal([
+      `docker.io/library/${postgresqlImage}`,
+      `docker.io/${kafkaImage}`,
+      `${serviceImage('setup')}:latest`,
+      'example.org:5000/a:latest',
+    ])
+  })
+})
+
+describe('readManifest', () => {
+  it('refuses a manifest without one of its values', () => {
+    expect(() => readManifest('coredns', { image: 'a' })).to.throw('manifests/coredns.yaml needs a value for address')
+  })
+})

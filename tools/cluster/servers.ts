@@ -1,0 +1,125 @@
+import {
+  bodyOf,
+  brokerHeap,
+  brokerMachine,
+  brokerSecurity,
+  brokerSettings,
+  brokerUser,
+  brokerVariable,
+  type KafkaConnection,
+  kafkaPasswords,
+  makeCertificate,
+  newSecret,
+  postgresqlUri,
+  securedKafka,
+} from '@orderflow/cli'
+import { readManifest, rolledOut } from './addons.ts'
+import type { Cluster } from './cluster.ts'
+import { pauseImage, serverImages, setupImage } from './images/names.ts'
+
+export type ServerStore = keyof typeof stores
+
+/** The stores, with their URIs. A URI names the server as its clients reach it. */
+const stores = {
+  postgresql: {
+    image: serverImages.postgresql,
+    uri: (host: string, password: string) => postgresqlUri(host, 5432, password),
+  },
+  mongodb: {
+    image: serverImages.mongo,
+    uri: (host: string, password: string) =>
+      `mongodb://orderflow:${password}@${host}:27017/?authSource=admin&replicaSet=rs0`,
+  },
+}
+
+export interface Servers {
+  /** The broker's address for pods. */
+  brokers: string
+  /** The broker's certificate as PEM. */
+  certificate: string
+  /** The passwords of Kafka's users, by user. */
+  passwords: Readonly<Record<string, string>>
+  /** Returns the connection of a user of Kafka, for this machine. */
+  kafkaOf: (user: string) => KafkaConnection
+  /** The store's URI for pods. */
+  storeUri: string
+  /** The store's password, and the address of its Service. */
+  store: { password: string; address: string }
+}
+
+/** The address of Kafka's Service, from the range that Kubernetes keeps for fixed addresses. */
+const kafkaAddress = '10.96.0.92'
+const hostAddress = `${kafkaAddress}:9092`
+
+/** Starts Kafka and a store with the users, rights and topics of services.json. Waits until both are ready. */
+export async function startServers(cluster: Cluster, store: ServerStore, namespace = 'default'): Promise<Servers> {
+  await cluster.loadImages([serverImages.kafka, stores[store].image, setupImage])
+  const hostOf = (name: string) => `${name}.${namespace}.svc.cluster.local`
+  const brokers = `${hostOf('kafka')}:19092`
+  const names = ['kafka', `kafka.${namespace}`, `kafka.${namespace}.svc`, hostOf('kafka'), kafkaAddress]
+  const { certificate, key } = await makeCertificate(names)
+  const passwords = Object.fromEntries(Object.keys(kafkaPasswords).map((user) => [user, newSecret()]))
+  const [brokerPassword, password] = [newSecret(), newSecret()]
+  const storeUri = stores[store].uri(hostOf(store), password)
+  const secret = (name: string, stringData: Record<string, string>) => ({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name, namespace },
+    stringData,
+  })
+  await cluster.applyManifest([
+    secret(
+      'kafka',
+      brokerEnvironment(brokers, { password: brokerPassword, certificate: bodyOf(certificate), key: bodyOf(key) }),
+    ),
+    secret('setup', setupEnvironment(brokerPassword, passwords, storeUri)),
+    secret('store', { password }),
+  ])
+  const image = serverImages.kafka
+  await cluster.applyManifest(readManifest(store, { namespace, image: stores[store].image }))
+  await cluster.applyManifest(
+    readManifest('kafka', { namespace, image, setupImage, pauseImage, address: kafkaAddress }),
+  )
+  await rolledOut(cluster, namespace, `statefulset/${store}`, 'statefulset/kafka')
+  const { spec } = await cluster.get<{ spec: { clusterIP: string } }>('service', store, `--namespace=${namespace}`)
+  return {
+    brokers,
+    certificate,
+    passwords,
+    kafkaOf: (username) => securedKafka(hostAddress, { username, password: passwords[username] ?? '' }, certificate),
+    storeUri,
+    store: { password, address: spec.clusterIP },
+  }
+}
+
+/** Returns the variables of Kafka's image, with the settings of docker-compose.yml. */
+function brokerEnvironment(brokers: string, secrets: Parameters<typeof brokerSecurity>[1]): Record<string, string> {
+  const [broker, controller] = ['localhost:9094', 'localhost:9093']
+  const security = brokerSecurity({ clients: { INSIDE: ':19092', HOST: ':9092' }, broker, controller }, secrets)
+  const settings = { ...brokerSettings, ...security }
+  return {
+    CLUSTER_ID: 'b3JkZXJmbG93LWthZmthLQ',
+    KAFKA_NODE_ID: '1',
+    KAFKA_PROCESS_ROLES: 'broker,controller',
+    KAFKA_CONTROLLER_QUORUM_VOTERS: `1@${controller}`,
+    KAFKA_ADVERTISED_LISTENERS: `INSIDE://${brokers},HOST://${hostAddress},BROKER://${broker}`,
+    KAFKA_LOG_DIRS: '/var/lib/kafka/data',
+    KAFKA_HEAP_OPTS: brokerHeap,
+    KAFKA_JVM_PERFORMANCE_OPTS: brokerMachine.join(' '),
+    ...Object.fromEntries(Object.entries(settings).map(([name, value]) => [brokerVariable(name), String(value)])),
+  }
+}
+
+/** Returns the variables of the program setup, as in docker-compose.yml. */
+function setupEnvironment(brokerPassword: string, passwords: Record<string, string>, storeUri: string) {
+  return {
+    State__ConnectionString: storeUri,
+    Stream__Brokers: 'localhost:9094',
+    Stream__AuthType: 'password',
+    Stream__SaslMechanism: 'PLAINTEXT',
+    Stream__SaslUsername: brokerUser,
+    Stream__SaslPassword: brokerPassword,
+    Stream__DisableTls: 'true',
+    ...Object.fromEntries(Object.entries(kafkaPasswords).map(([user, variable]) => [variable, passwords[user] ?? ''])),
+  }
+}
