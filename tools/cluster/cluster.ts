@@ -27,7 +27,15 @@ import { connectHost, connectNode, disconnectHost, kubernetesAddress, networkOf 
 import { allMountPoints, inNode, type Node, prepareNode, startInNode, startNamespaces, tail } from './node.ts'
 import { ensurePrograms, type KubernetesPart, type ProgramName, programFile } from './programs.ts'
 import { ensureRequirements } from './requirements.ts'
-import { claimCluster, type RunRecord, readRecord, removeRecord, writeRecord } from './run-record.ts'
+import {
+  claimCluster,
+  describeRun,
+  isCurrent,
+  type RunRecord,
+  readRecord,
+  removeRecord,
+  updateRecord,
+} from './run-record.ts'
 
 export { daprNamespace, rolledOut } from './addons.ts'
 export type { Clients } from './clients.ts'
@@ -61,6 +69,7 @@ export interface Cluster extends Clients {
   stop: () => Promise<void>
 }
 
+const runFolder = join(localFolder, 'cluster')
 const firstNode = 'node-1'
 const timeoutMs = 120_000
 
@@ -74,8 +83,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   await ensurePrograms(programsFor(options), options)
   const images = imagesFor(options)
   await ensureArchives(images, options)
-  const folder = join(localFolder, 'cluster')
-  const record = await claimCluster(folder, { timeoutMs: waitMs, onProgress, signal, cleanUp: stopRun })
+  const record = await claimCluster(runFolder, { timeoutMs: waitMs, onProgress, signal, cleanUp: stopRun })
   try {
     return await start(record, images, options)
   } catch (error) {
@@ -133,7 +141,7 @@ async function start(record: RunRecord, images: string[], options: ClusterOption
     const pid = await startNamespaces(join(logs, `${name}.log`), nodes[0]?.pid)
     if (!record.init) {
       record.init = processId(pid)
-      writeRecord(record)
+      updateRecord(record)
     }
     const node: Node = { name, pid, ...networkOf(number), folder: join(data, name), logs }
     for (const cgroup of cgroupRoots()) mkdirSync(join(cgroup, cgroupName, name), { recursive: true })
@@ -201,7 +209,7 @@ async function start(record: RunRecord, images: string[], options: ClusterOption
   ])
   if (options.isDetached && record.init) {
     record.owner = record.init
-    writeRecord(record)
+    updateRecord(record)
   }
 
   async function loadImages(names: string[]): Promise<void> {
@@ -238,9 +246,7 @@ async function start(record: RunRecord, images: string[], options: ClusterOption
       if (!id || !node) throw new Error(`pod ${pod} runs no container ${container}`)
       await ctr(node, 'tasks', 'kill', '--signal', 'SIGKILL', id)
     },
-    async stop() {
-      if (readRecord()?.since === record.since) await stopRun(record)
-    },
+    stop: () => stopRun(record),
   }
 }
 
@@ -282,7 +288,7 @@ function createMountPoints(record: RunRecord): void {
     const missing = parentsOf(point).filter((folder) => !existsSync(folder))
     record.created = record.created.concat(missing)
     // Records the folders first, so that the end of this process leaves none behind.
-    writeRecord(record)
+    updateRecord(record)
     mkdirSync(point, { recursive: true })
   }
 }
@@ -293,16 +299,25 @@ function parentsOf(path: string): string[] {
   return parts.map((_part, index) => `/${parts.slice(0, index + 1).join('/')}`)
 }
 
-/** Stops the cluster that runs on this machine. Returns false if there is none. */
+/**
+ * Stops the cluster of this checkout, or removes the remains of another one. Returns false if there is none.
+ * @throws {CliError} `busy` if another checkout's cluster runs
+ */
 export async function stopCluster(): Promise<boolean> {
   const record = readRecord()
   if (!record) return false
+  if (record.folder !== runFolder && isAlive(record.owner)) {
+    throw new CliError('busy', `another checkout uses ${describeRun(record)}`, {
+      nextStep: 'run make -C tools cluster-down in that checkout',
+    })
+  }
   await stopRun(record)
   return true
 }
 
 /** Ends the processes of a run, and removes its devices, cgroups and files except the logs. */
 async function stopRun(record: RunRecord): Promise<void> {
+  if (!isCurrent(record)) return
   await disconnectHost()
   const { init } = record
   if (init && isAlive(init)) {

@@ -4,8 +4,8 @@ import { readManifest } from './addons.ts'
 import { fullName } from './images/names.ts'
 import { pinnedModules, readHashes } from './programs.ts'
 
-describe('the programs of the cluster', () => {
-  it('have the pinned hash of each Go module and no others (if this test fails: make -C tools hashes)', () => {
+describe('hashes.json of the cluster', () => {
+  it('contains the hash of each Go module, and no others (if this test fails: make -C tools hashes)', () => {
     expect(Object.keys(readHashes())).to.have.members(pinnedModules())
   })
 })

@@ -27,9 +27,21 @@ export function readRecord(): RunRecord | undefined {
   return existsSync(recordFile()) ? (JSON.parse(readFileSync(recordFile(), 'utf8')) as RunRecord) : undefined
 }
 
-export function writeRecord(record: RunRecord): void {
+function writeRecord(record: RunRecord): void {
   mkdirSync(cacheFolder(), { recursive: true })
   writeFileSync(recordFile(), JSON.stringify(record, null, 2))
+}
+
+/** Returns false if the run was stopped. The machine may then have the cluster of another run. */
+export function isCurrent({ folder, since }: RunRecord): boolean {
+  const running = readRecord()
+  return running?.folder === folder && running.since === since
+}
+
+/** @throws {CliError} `interrupted` if another process has stopped the run */
+export function updateRecord(record: RunRecord): void {
+  if (!isCurrent(record)) throw new CliError('interrupted', 'the cluster was stopped while it started')
+  writeRecord(record)
 }
 
 export const removeRecord = (): void => rmSync(recordFile(), { force: true })
@@ -65,7 +77,7 @@ export async function claimCluster(folder: string, options: ClaimOptions): Promi
   if (record) return record
   const running = readRecord()
   throw new CliError('busy', `this machine runs one cluster at a time: ${running && describeRun(running)}`, {
-    nextStep: `wait until it ends, or stop it: make -C tools cluster-down`,
+    nextStep: 'wait until it ends, or stop it: make -C tools cluster-down in its checkout',
   })
 }
 

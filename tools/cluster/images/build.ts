@@ -15,23 +15,22 @@ const bases = [baseImage, nodeImage]
 const onProgress = (line: string) => console.log(line)
 
 try {
-  const onWait = (pid: number) => onProgress(`images: waiting for process ${pid}, which builds them`)
-  await withLock(join(cacheFolder(), 'podman.lock'), { timeoutMs: lockTimeoutMs, onWait }, () =>
-    main(process.argv.slice(2)),
-  )
+  for (const name of process.argv.slice(2)) {
+    const onWait = (pid: number) => onProgress(`${name}: waiting for process ${pid}, which builds images`)
+    await withLock(join(cacheFolder(), 'podman.lock'), { timeoutMs: lockTimeoutMs, onWait }, () => write(name))
+  }
 } catch (error) {
   reportError(error)
 }
 
-async function main(names: string[]): Promise<void> {
-  for (const name of names) {
-    const image = programImageOf(name)
-    const own = ownImages[name]
-    if (image) await buildProgramImage(image)
-    else if (own) await buildOwnImage(name, own)
-    else await ensureImages({ onProgress }, [...bases, name])
-    await save(name, image?.names ?? [name])
-  }
+/** Builds an image, unless it is current, and writes its archive. */
+async function write(name: string): Promise<void> {
+  const image = programImageOf(name)
+  const own = ownImages[name]
+  if (image) await buildProgramImage(image)
+  else if (own) await buildOwnImage(name, own)
+  else await ensureImages({ onProgress }, [...bases, name])
+  await save(name, image?.names ?? [name])
 }
 
 /** Builds an image with one program, unless its version and its recipe are unchanged. */
