@@ -24,7 +24,13 @@ function tests(this: Mocha.Suite): void {
   before(async function () {
     this.timeout(buildTimeoutMs)
     initial = await inspectMachine()
-    cluster = await startCluster({ dapr: true, keda: true, networkPolicies: true, onProgress, waitMs: buildTimeoutMs })
+    cluster = await startCluster({
+      dapr: true,
+      keda: process.env.NOKEDA === undefined,
+      networkPolicies: true,
+      onProgress,
+      waitMs: buildTimeoutMs,
+    })
     await cluster.loadImages([nodeImage])
     await cluster.applyManifest([deploymentOf('web', 2, { program: webServer({ value: 30 }) }), serviceOf('web')])
     await cluster.applyManifest([podOf('client', { program: idle })])
@@ -45,100 +51,102 @@ function tests(this: Mocha.Suite): void {
       `fetch('${url}', { signal: AbortSignal.timeout(3000) }).then((r) => r.text()).then(console.log, () => console.log('no answer'))`,
     )
 
-  it('lets this machine reach a Service by its address, and a pod by the name of the Service', async () => {
-    const answer = await fetch(`http://${await addressOf('web')}`)
-    expect(await answer.json()).to.deep.equal({ value: 30 })
-    for (const name of ['web', 'web.default.svc.cluster.local']) {
-      expect(JSON.parse(await fetchIn('client', `http://${name}`))).to.deep.equal({ value: 30 })
-    }
-  })
+  describe('Kubernetes with Dapr and KEDA', () => {
+    it('lets this machine reach a Service by its address, and a pod by the name of the Service', async () => {
+      const answer = await fetch(`http://${await addressOf('web')}`)
+      expect(await answer.json()).to.deep.equal({ value: 30 })
+      for (const name of ['web', 'web.default.svc.cluster.local']) {
+        expect(JSON.parse(await fetchIn('client', `http://${name}`))).to.deep.equal({ value: 30 })
+      }
+    })
 
-  it('kills a container that exceeds its memory limit', async () => {
-    const program = 'const all = []; setInterval(() => all.push(Buffer.alloc(8e6, 1)), 10)'
-    await cluster.applyManifest([podOf('greedy', { program, memory: '128Mi' })])
-    const terminated = await eventually(async () => {
-      const { status } = await cluster.get<PodStatus>('pod', 'greedy')
-      const [{ state, lastState } = {}] = status.containerStatuses ?? []
-      return state?.terminated ?? lastState?.terminated
-    }, 'the end of the container')
-    expect(terminated).to.include({ reason: 'OOMKilled', exitCode: 137 })
-    await cluster.kubectl('delete', 'pod', 'greedy', '--now')
-  })
+    it('kills a container that exceeds its memory limit', async () => {
+      const program = 'const all = []; setInterval(() => all.push(Buffer.alloc(8e6, 1)), 10)'
+      await cluster.applyManifest([podOf('greedy', { program, memory: '128Mi' })])
+      const terminated = await eventually(async () => {
+        const { status } = await cluster.get<PodStatus>('pod', 'greedy')
+        const [{ state, lastState } = {}] = status.containerStatuses ?? []
+        return state?.terminated ?? lastState?.terminated
+      }, 'the end of the container')
+      expect(terminated).to.include({ reason: 'OOMKilled', exitCode: 137 })
+      await cluster.kubectl('delete', 'pod', 'greedy', '--now')
+    })
 
-  it('adds a sidecar of Dapr to a pod, and the sidecar becomes ready', async () => {
-    const annotations = { 'dapr.io/enabled': 'true', 'dapr.io/app-id': 'with-sidecar' }
-    await cluster.applyManifest([podOf('with-sidecar', { program: idle, annotations })])
-    await ready('--for=condition=Ready', 'pod/with-sidecar')
-    const answer = await fetchIn('with-sidecar', 'http://127.0.0.1:3500/v1.0/metadata')
-    expect(JSON.parse(answer)).to.include({ id: 'with-sidecar' })
-  })
+    it('adds a sidecar of Dapr to a pod, and the sidecar becomes ready', async () => {
+      const annotations = { 'dapr.io/enabled': 'true', 'dapr.io/app-id': 'with-sidecar' }
+      await cluster.applyManifest([podOf('with-sidecar', { program: idle, annotations })])
+      await ready('--for=condition=Ready', 'pod/with-sidecar')
+      const answer = await fetchIn('with-sidecar', 'http://127.0.0.1:3500/v1.0/metadata')
+      expect(JSON.parse(answer)).to.include({ id: 'with-sidecar' })
+    })
 
-  it('scales a deployment from zero by a metric', async () => {
-    const trigger = { url: 'http://web.default.svc.cluster.local', valueLocation: 'value', targetValue: '10' }
-    await cluster.applyManifest([
-      deploymentOf('scaled', 0, { program: idle }),
-      {
-        apiVersion: 'keda.sh/v1alpha1',
-        kind: 'ScaledObject',
-        metadata: { name: 'scaled', namespace: 'default' },
-        spec: {
-          scaleTargetRef: { name: 'scaled' },
-          pollingInterval: 2,
-          minReplicaCount: 0,
-          maxReplicaCount: 3,
-          triggers: [{ type: 'metrics-api', metadata: trigger }],
+    it('scales a deployment from zero by a metric', async () => {
+      const trigger = { url: 'http://web.default.svc.cluster.local', valueLocation: 'value', targetValue: '10' }
+      await cluster.applyManifest([
+        deploymentOf('scaled', 0, { program: idle }),
+        {
+          apiVersion: 'keda.sh/v1alpha1',
+          kind: 'ScaledObject',
+          metadata: { name: 'scaled', namespace: 'default' },
+          spec: {
+            scaleTargetRef: { name: 'scaled' },
+            pollingInterval: 2,
+            minReplicaCount: 0,
+            maxReplicaCount: 3,
+            triggers: [{ type: 'metrics-api', metadata: trigger }],
+          },
         },
-      },
-    ])
-    await ready('--for=jsonpath={.status.readyReplicas}=3', 'deployment/scaled')
-    await cluster.kubectl('delete', 'scaledobject/scaled', 'deployment/scaled')
+      ])
+      await ready('--for=jsonpath={.status.readyReplicas}=3', 'deployment/scaled')
+      await cluster.kubectl('delete', 'scaledobject/scaled', 'deployment/scaled')
+    })
+
+    it('enforces a network policy for connections between pods', async () => {
+      const policy = {
+        apiVersion: 'networking.k8s.io/v1',
+        kind: 'NetworkPolicy',
+        metadata: { name: 'guarded', namespace: 'default' },
+        spec: {
+          podSelector: { matchLabels: { app: 'guarded' } },
+          ingress: [{ from: [{ podSelector: { matchLabels: { role: 'friend' } } }] }],
+        },
+      }
+      await cluster.applyManifest([
+        policy,
+        podOf('guarded', { program: webServer({ guarded: true }) }),
+        serviceOf('guarded'),
+        podOf('friend', { program: idle, labels: { role: 'friend' } }),
+      ])
+      for (const pod of ['guarded', 'friend']) await ready('--for=condition=Ready', `pod/${pod}`)
+      expect(JSON.parse(await fetchIn('friend', 'http://guarded'))).to.deep.equal({ guarded: true })
+      expect((await fetchIn('client', 'http://guarded')).trim()).to.equal('no answer')
+      await cluster.kubectl('delete', 'networkpolicy/guarded')
+      await eventually(async () => (await fetchIn('client', 'http://guarded')).includes('guarded'), 'the answer')
+    })
+
+    it('restarts a killed container', async () => {
+      await cluster.killContainer('client', 'main')
+      await ready('--for=jsonpath={.status.containerStatuses[0].restartCount}=1', 'pod/client')
+      await ready('--for=condition=Ready', 'pod/client')
+    })
+
+    it('keeps Services reachable while the API server is stopped', async () => {
+      const address = await addressOf('web')
+      cluster.signal('kube-apiserver', 'SIGSTOP')
+      try {
+        const failure = await cluster
+          .kubectl('get', 'nodes', '--request-timeout=2s')
+          .catch((error: Error) => error.message)
+        expect(failure).to.match(/timeout|deadline|Timeout/)
+        expect((await fetch(`http://${address}`)).status).to.equal(200)
+      } finally {
+        cluster.signal('kube-apiserver', 'SIGCONT')
+      }
+      expect(await cluster.kubectl('get', 'nodes')).to.contain('node-1')
+    })
   })
 
-  it('enforces a network policy for connections between pods', async () => {
-    const policy = {
-      apiVersion: 'networking.k8s.io/v1',
-      kind: 'NetworkPolicy',
-      metadata: { name: 'guarded', namespace: 'default' },
-      spec: {
-        podSelector: { matchLabels: { app: 'guarded' } },
-        ingress: [{ from: [{ podSelector: { matchLabels: { role: 'friend' } } }] }],
-      },
-    }
-    await cluster.applyManifest([
-      policy,
-      podOf('guarded', { program: webServer({ guarded: true }) }),
-      serviceOf('guarded'),
-      podOf('friend', { program: idle, labels: { role: 'friend' } }),
-    ])
-    for (const pod of ['guarded', 'friend']) await ready('--for=condition=Ready', `pod/${pod}`)
-    expect(JSON.parse(await fetchIn('friend', 'http://guarded'))).to.deep.equal({ guarded: true })
-    expect((await fetchIn('client', 'http://guarded')).trim()).to.equal('no answer')
-    await cluster.kubectl('delete', 'networkpolicy/guarded')
-    await eventually(async () => (await fetchIn('client', 'http://guarded')).includes('guarded'), 'the answer')
-  })
-
-  it('restarts a killed container', async () => {
-    await cluster.killContainer('client', 'main')
-    await ready('--for=jsonpath={.status.containerStatuses[0].restartCount}=1', 'pod/client')
-    await ready('--for=condition=Ready', 'pod/client')
-  })
-
-  it('keeps Services reachable while the API server is stopped', async () => {
-    const address = await addressOf('web')
-    cluster.signal('kube-apiserver', 'SIGSTOP')
-    try {
-      const failure = await cluster
-        .kubectl('get', 'nodes', '--request-timeout=2s')
-        .catch((error: Error) => error.message)
-      expect(failure).to.match(/timeout|deadline|Timeout/)
-      expect((await fetch(`http://${address}`)).status).to.equal(200)
-    } finally {
-      cluster.signal('kube-apiserver', 'SIGCONT')
-    }
-    expect(await cluster.kubectl('get', 'nodes')).to.contain('node-1')
-  })
-
-  describe('with Kafka and PostgreSQL', () => {
+  describe('Kafka and PostgreSQL', () => {
     let servers: Servers
     before(async function () {
       this.timeout(buildTimeoutMs)
@@ -178,25 +186,29 @@ function tests(this: Mocha.Suite): void {
     })
   })
 
-  it('moves pods to a second node when the first one is drained', async () => {
-    const name = await cluster.addNode()
-    await cluster.kubectl('drain', 'node-1', '--pod-selector=app=web', '--timeout=60s')
-    await ready('--for=condition=Available', 'deployment/web')
-    const { items } = await cluster.get<{ items: { spec: { nodeName: string } }[] }>('pods', '--selector=app=web')
-    expect(items.map(({ spec }) => spec.nodeName)).to.deep.equal([name, name])
-    expect(JSON.parse(await fetchIn('client', 'http://web'))).to.deep.equal({ value: 30 })
-    expect((await fetch(`http://${await addressOf('web')}`)).status).to.equal(200)
-    await cluster.kubectl('uncordon', 'node-1')
+  describe('a second node', () => {
+    it('moves pods to a second node when the first one is drained', async () => {
+      const name = await cluster.addNode()
+      await cluster.kubectl('drain', 'node-1', '--pod-selector=app=web', '--timeout=60s')
+      await ready('--for=condition=Available', 'deployment/web')
+      const { items } = await cluster.get<{ items: { spec: { nodeName: string } }[] }>('pods', '--selector=app=web')
+      expect(items.map(({ spec }) => spec.nodeName)).to.deep.equal([name, name])
+      expect(JSON.parse(await fetchIn('client', 'http://web'))).to.deep.equal({ value: 30 })
+      expect((await fetch(`http://${await addressOf('web')}`)).status).to.equal(200)
+      await cluster.kubectl('uncordon', 'node-1')
+    })
   })
 
-  it('refuses a second cluster, and names the owner of the first', async () => {
-    const refusal = await startCluster({ onProgress: () => {} }).catch((error: Error) => error)
-    expect((refusal as Error).message).to.contain(`process ${process.pid} in ${cluster.folder}, since 20`)
-  })
+  describe('the end of the cluster', () => {
+    it('refuses a second cluster, and names the owner of the first', async () => {
+      const refusal = await startCluster({ onProgress: () => {} }).catch((error: Error) => error)
+      expect((refusal as Error).message).to.contain(`process ${process.pid} in ${cluster.folder}, since 20`)
+    })
 
-  it('leaves the machine as it was when it stops', async () => {
-    await cluster.stop()
-    expect(await inspectMachine()).to.deep.equal(initial)
+    it('leaves the machine as it was when it stops', async () => {
+      await cluster.stop()
+      expect(await inspectMachine()).to.deep.equal(initial)
+    })
   })
 }
 

@@ -37,7 +37,7 @@ export async function inspectMachine(): Promise<Record<string, unknown>> {
   const run = (command: string, ...args: string[]) => runTool(command, args, { cwd: repository })
   const rules = await run('iptables-save')
   return {
-    'processes in other process namespaces': processesElsewhere(),
+    'process namespaces': processNamespaces(),
     mounts: readFileSync('/proc/self/mounts', 'utf8').split('\n').sort(),
     cgroups: globSync('/sys/fs/cgroup/{,*/}{kubepods,k8s.io,orderflow-cluster}*'),
     devices: (await run('ip', '-oneline', 'link')).split('\n').map((line) => line.split(' ')[1]),
@@ -48,16 +48,17 @@ export async function inspectMachine(): Promise<Record<string, unknown>> {
   }
 }
 
-function processesElsewhere(): string[] {
-  const own = readlinkSync('/proc/self/ns/pid')
-  return globSync('/proc/[0-9]*').filter((folder) => {
+/** Returns the namespaces that have processes. The processes of a cluster are in a namespace of their own. */
+function processNamespaces(): string[] {
+  const names = globSync('/proc/[0-9]*/ns/pid').flatMap((file) => {
     try {
-      return readlinkSync(`${folder}/ns/pid`) !== own
+      return readlinkSync(file)
     } catch {
       // The process has ended.
-      return false
+      return []
     }
   })
+  return [...new Set(names)].sort()
 }
 
 function readIfThere(file: string): string | undefined {

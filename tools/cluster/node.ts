@@ -45,7 +45,7 @@ export async function startNamespaces(log: string, first?: number): Promise<numb
   const pause = programFile('pause')
   const command = first
     ? ['nsenter', '--target', String(first), '--pid', '--', 'unshare', ...own, pause]
-    : ['unshare', ...own, '--pid', '--fork', '--kill-child=SIGKILL', pause]
+    : ['unshare', ...own, '--pid', '--fork', pause]
   return await spawnDetached(command, log, 'pause')
 }
 
@@ -61,7 +61,11 @@ async function spawnDetached([command = '', ...args]: string[], log: string, nam
     const [found] = read(`/proc/${child.pid}/task/${child.pid}/children`).trim().split(' ')
     return found && read(`/proc/${found}/comm`).trim() === name.slice(0, 15) ? Number(found) : undefined
   }
-  return await eventually(pid, name, 10_000)
+  const found = await eventually(pid, name, 10_000)
+  // The command would stop together with a stopped program, and then not notice its end. Without the command, the first process of the namespace takes
+  // over the program.
+  child.kill('SIGKILL')
+  return found
 }
 
 function read(file: string): string {
