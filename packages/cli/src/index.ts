@@ -131,6 +131,6 @@ export {
 export { claimFolder, hasDeadOwner, releaseFolder } from './processes/test-owner.ts'
 export { waitUntil } from './processes/wait.ts'
 export { buildTime, type Provisioned, type ProvisionOptions, pythonPackages } from './provision/build.ts'
-export { daprdTool, gitleaksTool, promtool, promtoolFile, schemathesisTool, semgrepTool } from './provision/programs.ts'
+export { gitleaksTool, promtool, promtoolFile, schemathesisTool, semgrepTool } from './provision/programs.ts'
 export { ensureTlc, provision, provisionTools } from './provision/provision.ts'
 export { aptGetInstall, canAptGet, findTestssl, go, java, maven, npm } from './provision/tools.ts'
