@@ -23,7 +23,7 @@ const put = (name, Labels) => {
 const [first, second] = args
 if (first === 'image' && second === 'inspect') {
   if (!existsSync(fileOf(last))) fail('Error response from daemon: No such image: ' + last)
-  console.log(args[3] === '{{.Size}}' ? 1e6 : readFileSync(fileOf(last), 'utf8'))
+  console.log(args[3] === '{{.Size}}' ? 1e6 : '[' + readFileSync(fileOf(last), 'utf8') + ']')
   process.exit()
 }
 const tag = args[args.indexOf('--tag') + 1]
