@@ -30,8 +30,8 @@ const programImages: ProgramImage[] = [
   { names: [pauseImage], program: 'pause', user: nonRoot },
   { names: [corednsImage], program: 'coredns', user: nonRoot },
   { names: daprImages, program: 'dapr', links: daprPrograms, user: nonRoot },
-  { names: [kedaImage], program: 'keda', file: 'operator', user: nonRoot },
-  { names: [kedaAdapterImage], program: 'keda', file: 'adapter', user: nonRoot },
+  { names: [kedaImage], program: 'keda', file: 'operator', links: ['keda'], user: nonRoot },
+  { names: [kedaAdapterImage], program: 'keda', file: 'adapter', links: ['keda-adapter'], user: nonRoot },
   { names: [networkPoliciesImage], program: 'networkPolicies', file: 'cmd', user: root },
 ]
 
