@@ -7,14 +7,17 @@ interface Template {
   labels?: Record<string, string>
   annotations?: Record<string, string>
   memory?: string
+  namespace?: string
 }
 
-export function podOf(name: string, { program, labels, annotations, memory }: Template): object {
+/** Returns a pod that every Pod Security Standard allows. */
+export function podOf(name: string, { program, labels, annotations, memory, namespace = 'default' }: Template): object {
+  const securityContext = { runAsNonRoot: true, runAsUser: 10001, seccompProfile: { type: 'RuntimeDefault' } }
   return {
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: { name, namespace: 'default', labels: { app: name, ...labels }, annotations },
-    spec: { terminationGracePeriodSeconds: 0, containers: [containerOf(program, memory)] },
+    metadata: { name, namespace, labels: { app: name, ...labels }, annotations },
+    spec: { terminationGracePeriodSeconds: 0, securityContext, containers: [containerOf(program, memory)] },
   }
 }
 
@@ -53,6 +56,7 @@ export const idle = 'setInterval(() => {}, 1e9)'
 const containerOf = (program: string, memory?: string) => ({
   name: 'main',
   image: nodeImage,
+  securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
   command: ['node', '-e', program],
   ...(memory && { resources: { limits: { memory } } }),
   ...(program.includes('listen(8080)') && {

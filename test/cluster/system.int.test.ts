@@ -1,0 +1,199 @@
+import { orderWith } from '@orderflow/chaos/clients/api'
+import { audit, totals } from '@orderflow/chaos/ledger/audit'
+import { openBook } from '@orderflow/chaos/ledger/book'
+import { readApi } from '@orderflow/chaos/ledger/read-api'
+import { readLog } from '@orderflow/chaos/ledger/read-log'
+import { type Load, startHttpLoad } from '@orderflow/chaos/load/http-load'
+import { approveUpTo } from '@orderflow/chaos/load/orders'
+import { createTally } from '@orderflow/chaos/load/tally'
+import { eventually, operatorUser, services, timed } from '@orderflow/cli'
+import { type Cluster, clusterMissing, daprNamespace, rolledOut, startCluster } from '@orderflow/cluster'
+import { type Servers, startServers } from '@orderflow/cluster/servers'
+import { leaveOut } from '@orderflow/test-kit/not-run'
+import { expect } from 'chai'
+import { type Installation, prepareInstallation } from './installation.ts'
+import { idle, podOf } from './objects.ts'
+
+const title = 'the chart on a cluster'
+const missing = await clusterMissing()
+/** The longest time for the first build of all programs and images, in milliseconds. */
+const buildTimeoutMs = 60 * 60_000
+/** The time for which the API server answers nothing. Kubernetes then cannot replace pods. */
+const awayMs = 60_000
+const onProgress = timed()
+
+if (missing) leaveOut(title, missing)
+else describe(title, tests)
+
+function tests(this: Mocha.Suite): void {
+  this.bail(true)
+  let cluster: Cluster
+  let servers: Servers
+  let shop: Installation
+  const book = openBook({})
+  const tally = createTally()
+  let load: Load | undefined
+  let isOver = false
+
+  before(async function () {
+    this.timeout(buildTimeoutMs)
+    cluster = await startCluster({ dapr: true, networkPolicies: true, onProgress, waitMs: buildTimeoutMs })
+    servers = await startServers(cluster, 'postgresql')
+    shop = await prepareInstallation(cluster, servers)
+  })
+  after(async () => {
+    isOver = true
+    await load?.end()
+    await cluster?.stop()
+  })
+
+  const podNamed = async (service: string) => {
+    const { items } = await shop.get<Pods>('pods', `--selector=app.kubernetes.io/name=${service}`)
+    const pod = items.find(({ metadata }) => metadata.deletionTimestamp === undefined)
+    if (!pod) throw new Error(`no pod of ${service}`)
+    return pod.metadata.name
+  }
+  const settled = () =>
+    Promise.all(services.map(({ name }) => shop.kubectl('rollout', 'status', `deployment/${name}`, '--timeout=180s')))
+  /** Places an order, and waits until it is paid. */
+  const pays = async () => {
+    const answer = await fetch(`${shop.urlOf('order-service')}/v1/orders`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ customerName: 'Ada Lovelace', customerTaxId: 'GB-1', total: 42.5 }),
+    })
+    expect(answer.status, await answer.clone().text()).to.equal(201)
+    const { id } = (await answer.json()) as { id: string }
+    await orderWith(shop.urlOf('order-service'), id, 'Paid')
+  }
+
+  describe('an installation', () => {
+    it('is refused without a Secret, with the name of the missing key', async () => {
+      await shop.kubectl(
+        'patch',
+        'secret',
+        'payment-service-secrets',
+        '--type=json',
+        '--patch',
+        removed('DAPR_API_TOKEN'),
+      )
+      const refusal = await shop.apply().catch((error: Error) => error.message)
+      expect(refusal).to.contain('the Secret payment-service-secrets has no key DAPR_API_TOKEN')
+      const token = JSON.stringify({ stringData: { DAPR_API_TOKEN: 'a-token-for-this-test-only' } })
+      await shop.kubectl('patch', 'secret', 'payment-service-secrets', '--patch', token)
+    })
+
+    it('runs under the Pod Security Standard "restricted", and pays an order', async () => {
+      await shop.apply()
+      await pays()
+    })
+
+    it('lets pods of the namespace call services, but not their ports of metrics', async () => {
+      const caller = { program: idle, namespace: shop.namespace }
+      await cluster.applyManifest([podOf('caller', caller), podOf('stranger', { program: idle })])
+      await shop.kubectl('wait', '--for=condition=Ready', 'pod/caller', '--timeout=60s')
+      await cluster.kubectl('wait', '--for=condition=Ready', 'pod/stranger', '--timeout=60s')
+      const { http } = services[0] as { http: number }
+      const name = `order-service.${shop.namespace}`
+      const asked = (namespace: string, pod: string, url: string) =>
+        cluster.kubectl('exec', pod, `--namespace=${namespace}`, '--', 'node', '-e', probe(url))
+      expect(await asked(shop.namespace, 'caller', `http://${name}:${http}/livez`)).to.equal('200\n')
+      expect(
+        await asked(shop.namespace, 'caller', `http://order-service-metrics.${shop.namespace}:3900/metrics`),
+      ).to.equal('no answer\n')
+      expect(await asked('default', 'stranger', `http://${name}:${http}/livez`)).to.equal('no answer\n')
+    })
+  })
+
+  describe('faults while orders arrive', () => {
+    before(() => {
+      const plan = (index: number) => ({ name: `cluster ${index}`, total: 42.5, cancelAfterMs: undefined })
+      const options = { book, tally, keys: 'k', isOver: () => isOver, patienceMs: 250 }
+      load = startHttpLoad(plan, 5, { ...options, urls: [shop.urlOf('order-service')] })
+    })
+
+    it('restarts a killed sidecar and a killed service', async () => {
+      await cluster.killContainer(await podNamed('payment-service'), 'daprd', shop.namespace)
+      await pays()
+      await cluster.killContainer(await podNamed('order-service'), 'order-service', shop.namespace)
+      await settled()
+      await pays()
+    })
+
+    it('replaces a deleted pod', async () => {
+      await shop.kubectl('delete', 'pod', await podNamed('payment-service'), '--wait=false')
+      await pays()
+      await settled()
+    })
+
+    it('continues while the API server does not answer', async () => {
+      cluster.signal('kube-apiserver', 'SIGSTOP')
+      const until = Date.now() + awayMs
+      try {
+        while (Date.now() < until) await pays()
+      } finally {
+        cluster.signal('kube-apiserver', 'SIGCONT')
+      }
+      await eventually(() => shop.kubectl('get', 'pods').catch(() => undefined), 'the API server')
+    })
+
+    it('changes to injected sidecars without an interruption', async () => {
+      await shop.apply('sidecar=injected')
+      await pays()
+    })
+
+    it('continues while the control plane of Dapr restarts', async () => {
+      const workloads = ['deployment/dapr-operator', 'deployment/dapr-sentry', 'deployment/dapr-sidecar-injector']
+      await cluster.kubectl('rollout', 'restart', ...workloads, '--namespace', daprNamespace)
+      await pays()
+      await rolledOut(cluster, daprNamespace, ...workloads)
+    })
+
+    it('moves to another node when its node is drained', async () => {
+      const name = await cluster.addNode()
+      const selector = '--pod-selector=app.kubernetes.io/part-of=orderflow'
+      await cluster.kubectl('drain', 'node-1', selector, '--delete-emptydir-data', '--timeout=180s')
+      await settled()
+      await pays()
+      const { items } = await shop.get<Pods>(
+        'pods',
+        '--selector=app.kubernetes.io/part-of=orderflow,app.kubernetes.io/name!=setup',
+      )
+      expect(new Set(items.map(({ spec }) => spec.nodeName))).to.deep.equal(new Set([name]))
+      await cluster.kubectl('uncordon', 'node-1')
+    })
+
+    it('pays each accepted order once', async () => {
+      await load?.end()
+      const placed = book.query<{ id: string }>('SELECT id FROM attempt')
+      for (const { id } of placed) await orderWith(shop.urlOf('order-service'), id, 'Paid')
+      await readLog(servers.kafkaOf(operatorUser), book)
+      await readApi((service) => shop.urlOf(service), book)
+      const findings = audit(book, { views: ['api'], approveUpTo })
+      const accepted = book.query('SELECT 1 FROM attempt WHERE accepted').length
+      const { lost, duplicated } = totals(findings)
+      console.log(`      ${accepted} accepted orders, ${lost} lost, ${duplicated} duplicated`)
+      expect(findings).to.deep.equal([])
+      expect(accepted).to.be.above(100)
+    })
+  })
+
+  describe('the end of an installation', () => {
+    it('leaves only Secrets and the last setup behind', async () => {
+      await cluster.helm('uninstall', 'orderflow', '--namespace', shop.namespace, '--wait')
+      const kinds = 'deployments,services,configmaps,networkpolicies,components.dapr.io,serviceaccounts'
+      const names = await shop.kubectl('get', kinds, '--output=name')
+      const own = names.split('\n').filter((name) => name && !/kube-root-ca|dapr-trust-bundle|default$/.test(name))
+      expect(own).to.deep.equal(['networkpolicy.networking.k8s.io/orderflow-setup'])
+    })
+  })
+}
+
+const removed = (key: string) => JSON.stringify([{ op: 'remove', path: `/data/${key}` }])
+
+const probe = (url: string) =>
+  `fetch('${url}', { signal: AbortSignal.timeout(3000) }).then((r) => r.status).then(console.log, () => console.log('no answer'))`
+
+interface Pods {
+  items: { metadata: { name: string; deletionTimestamp?: string }; spec: { nodeName: string } }[]
+}
