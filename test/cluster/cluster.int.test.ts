@@ -4,7 +4,7 @@ import { type Servers, startServers } from '@orderflow/cluster/servers'
 import { leaveOut } from '@orderflow/test-kit/not-run'
 import { expect } from 'chai'
 import pg from 'pg'
-import { inspectMachine } from './machine.ts'
+import { inspectMachine, processesOf } from './machine.ts'
 import { deploymentOf, idle, podOf, serviceOf, webServer } from './objects.ts'
 
 const title = 'the cluster of tools/cluster'
@@ -26,7 +26,7 @@ function tests(this: Mocha.Suite): void {
     initial = await inspectMachine()
     cluster = await startCluster({
       dapr: true,
-      keda: process.env.NOKEDA === undefined,
+      keda: true,
       networkPolicies: true,
       onProgress,
       waitMs: buildTimeoutMs,
@@ -206,7 +206,9 @@ function tests(this: Mocha.Suite): void {
     })
 
     it('leaves the machine as it was when it stops', async () => {
+      expect(processesOf(cluster.folder)).not.to.have.length(0)
       await cluster.stop()
+      expect(processesOf(cluster.folder)).to.deep.equal([])
       expect(await inspectMachine()).to.deep.equal(initial)
     })
   })

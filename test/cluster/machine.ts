@@ -1,4 +1,4 @@
-import { globSync, readFileSync, readlinkSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { repository, runTool } from '@orderflow/cli'
 
 // Everything of this machine that a cluster could change.
@@ -37,7 +37,6 @@ export async function inspectMachine(): Promise<Record<string, unknown>> {
   const run = (command: string, ...args: string[]) => runTool(command, args, { cwd: repository })
   const rules = await run('iptables-save')
   return {
-    'process namespaces': processNamespaces(),
     mounts: readFileSync('/proc/self/mounts', 'utf8').split('\n').sort(),
     cgroups: globSync('/sys/fs/cgroup/{,*/}{kubepods,k8s.io,orderflow-cluster}*'),
     devices: (await run('ip', '-oneline', 'link')).split('\n').map((line) => line.split(' ')[1]),
@@ -48,17 +47,12 @@ export async function inspectMachine(): Promise<Record<string, unknown>> {
   }
 }
 
-/** Returns the namespaces that have processes. The processes of a cluster are in a namespace of their own. */
-function processNamespaces(): string[] {
-  const names = globSync('/proc/[0-9]*/ns/pid').flatMap((file) => {
-    try {
-      return readlinkSync(file)
-    } catch {
-      // The process has ended.
-      return []
-    }
+/** Returns the pids of a cluster's programs, which have files in its folder, and of its containers. */
+export function processesOf(folder: string): string[] {
+  return globSync('/proc/[0-9]*').filter((process) => {
+    const isProgram = readIfThere(`${process}/cmdline`)?.includes(`=${folder}/`)
+    return isProgram || readIfThere(`${process}/cgroup`)?.includes(':/orderflow-cluster/')
   })
-  return [...new Set(names)].sort()
 }
 
 function readIfThere(file: string): string | undefined {
