@@ -139,7 +139,7 @@ class Cluster {
 
   async consume(from = 0n): Promise<void> {
     const records = (await this.records(topic)).filter(({ offset }) => offset >= from)
-    await this.#consume.deliver(records.map(entryOf))
+    await this.#consume.deliver([records.map(entryOf)])
   }
 
   async entries(): Promise<Entry[]> {

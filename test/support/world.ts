@@ -87,7 +87,7 @@ export class World {
   async deliver(role: Role, topic: string, records: LogRecord[], replica = this.replicas[0]): Promise<LogRecord[]> {
     const consumer = replica.consumers[role][topic]
     if (!consumer || records.length === 0) return []
-    const statuses = await consumer.deliver(
+    const statuses = await consumer.deliver([
       records.map(({ partition, offset, timestamp, value, key, headers }, index) => ({
         entryId: String(index),
         value,
@@ -99,7 +99,7 @@ export class World {
           __timestamp: String(timestamp),
         },
       })),
-    )
+    ])
     return records.filter((_, index) => statuses[index]?.status === 'SUCCESS')
   }
 

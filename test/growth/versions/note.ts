@@ -110,7 +110,7 @@ describe('an OrderCreated with a Note, which version 2 added', () => {
       },
     )
     const [older, newer] = [created(1, randomUUID()), created(2, randomUUID(), { Note })]
-    await orderevents?.deliver(entriesOf([older, newer]))
+    await orderevents?.deliver([entriesOf([older, newer])])
     expect(handled).to.deep.equal([{ ...older, Version: 2 }, newer])
   })
 

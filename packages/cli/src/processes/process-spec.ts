@@ -37,7 +37,7 @@ export function processSpecs(plan: Plan): Record<ProcessName, ProcessSpec> {
 
 /**
  * The heap limits of services, in MiB. Without the first option, a service keeps 300 MB of dead young objects on a large machine. Without
- * the second option, it collects old objects several times a second. The third option allows three bulk deliveries of the largest size
+ * the second option, it collects old objects several times a second. The third option is far above the memory that deliveries need
  * (packages/service-kit/src/stream/app-channel.ts).
  */
 export const heapLimits = ['--max-semi-space-size=16', '--initial-heap-size=128', '--max-old-space-size=1024']

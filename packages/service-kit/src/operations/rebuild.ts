@@ -3,7 +3,7 @@ import { deadLetterTopic } from '@orderflow/envelope'
 import { createIntake, type Handlers } from '../stream/event-handler.ts'
 import { faultOf, isInfrastructure } from '../stream/fault.ts'
 import type { LogRecord } from '../stream/log-record.ts'
-import { positionText, recordIdOf, slices } from '../stream/record.ts'
+import { positionText, recordIdOf } from '../stream/record.ts'
 import { contractMask } from '../telemetry/mask.ts'
 import { signatureHeader, type Trust } from '../trust/trust.ts'
 import { type DeadLetter, readDeadLetterTopic } from './dead-letters/records.ts'
@@ -44,6 +44,9 @@ const patienceMs = 60_000
 
 /** The largest number of events that are handled at the same time, so that one transaction of the store can contain all their writes. */
 const maxSliceEvents = 500
+
+/** The number of bytes that are parsed at the same time. It is limited, because parsed events take many times their size in memory. */
+const maxSliceBytes = 2 * 1024 * 1024
 
 /**
  * Passes a topic's records to handlers in the order of arrival, and publishes nothing. A handler returns true if it changed something. Handlers
@@ -147,4 +150,21 @@ function givingUp(cause: unknown): OperationError {
 
 function tally(counts: Record<string, number>, reason: string): void {
   counts[reason] = (counts[reason] ?? 0) + 1
+}
+
+/** Cuts a list into slices of limited size, and keeps the order. A value that is larger than the limit gets its own slice. */
+export function slices<T extends { value: Uint8Array }>(all: T[], maxItems: number): T[][] {
+  const cut: T[][] = []
+  let bytes = 0
+  for (const item of all) {
+    bytes += item.value.byteLength
+    const last = cut.at(-1)
+    if (last && last.length < maxItems && bytes <= maxSliceBytes) {
+      last.push(item)
+    } else {
+      cut.push([item])
+      bytes = item.value.byteLength
+    }
+  }
+  return cut
 }

@@ -2,13 +2,13 @@ import { timingSafeEqual } from 'node:crypto'
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
 import type { Logger } from '../telemetry/log.ts'
 import type { Consumer } from './consumer.ts'
-import { readEntries } from './delivery-body.ts'
+import { createTurns, readParts } from './delivery-body.ts'
 
 /**
- * The bytes of deliveries that are handled at the same time. A larger delivery is handled alone. The sidecar cannot limit the bytes of a delivery:
- * 200 records (components/subscriptions.*.yaml) of 256 KiB (topic-settings.ts) take 70 MB in base64.
+ * The bytes of all deliveries that are handled at the same time, because parsed events take many times their size in memory. Each of twelve consumers
+ * may deliver.
  */
-const maxBytes = 64 * 1024 * 1024
+const maxBytes = 8 * 1024 * 1024
 
 /** Creates the listener that Dapr requires for calls of the sidecar. Unknown paths get 503, because Dapr treats a 404 as an acknowledgement. */
 export function createAppChannel(options: {
@@ -20,13 +20,10 @@ export function createAppChannel(options: {
   app.use(requireToken(options.token))
   app.get('/dapr/config', (_request, response) => response.json({}))
   app.get('/dapr/subscribe', (_request, response) => response.json([]))
-  const withBytes = createByteLimit(maxBytes)
+  const takeTurn = createTurns(maxBytes)
   for (const [topic, deliver] of Object.entries(options.consumers)) {
     app.post(`/subscriptions/${topic}`, async (request, response) => {
-      const statuses = await withBytes(Number(request.get('content-length') ?? maxBytes), async () =>
-        deliver(await readEntries(request)),
-      )
-      response.json({ statuses })
+      response.json({ statuses: await deliver(readParts(request, takeTurn)) })
     })
   }
   app.use((request, response) => {
@@ -38,32 +35,6 @@ export function createAppChannel(options: {
   })
   app.use(failed(options.log))
   return app
-}
-
-/** Returns a function that runs tasks in their order, and lets a task wait while the tasks that run have too many bytes. */
-function createByteLimit(limit: number): <R>(bytes: number, run: () => Promise<R>) => Promise<R> {
-  let used = 0
-  const waiting: { bytes: number; begin: () => void }[] = []
-
-  function beginWaiting(): void {
-    for (let first = waiting[0]; first && (used === 0 || used + first.bytes <= limit); first = waiting[0]) {
-      waiting.shift()
-      used += first.bytes
-      first.begin()
-    }
-  }
-  return async (bytes, run) => {
-    await new Promise<void>((begin) => {
-      waiting.push({ bytes, begin })
-      beginWaiting()
-    })
-    try {
-      return await run()
-    } finally {
-      used -= bytes
-      beginWaiting()
-    }
-  }
 }
 
 /** Answers 500, so that Dapr repeats the delivery. */

@@ -14,15 +14,7 @@ import {
 } from './event-handler.ts'
 import { faultCodes } from './fault.ts'
 import { type ObservedDelivery, observeDelivery } from './observed.ts'
-import {
-  type BulkEntry,
-  type Delivery,
-  positionOf,
-  positionText,
-  type RecordPosition,
-  readDelivery,
-  slices,
-} from './record.ts'
+import { type BulkEntry, type Delivery, positionOf, positionText, type RecordPosition, readDelivery } from './record.ts'
 
 export interface ConsumerOptions extends Pick<EventHandlerOptions, 'app' | 'publish' | 'refusals' | 'now'> {
   trust: Pick<Trust, 'requireTrusted' | 'asksForSignature'>
@@ -32,12 +24,17 @@ export interface ConsumerOptions extends Pick<EventHandlerOptions, 'app' | 'publ
   tracing?: Tracing | undefined
 }
 
+interface Status {
+  entryId: string
+  status: 'SUCCESS' | 'RETRY'
+}
+
 export interface Consumer {
   /**
-   * Handles the entries of a bulk delivery, and returns a status for each. If an entry gets RETRY, all later entries with the same key get RETRY,
-   * too, so that their order is kept.
+   * Handles the entries of a bulk delivery, one part after the other, and returns a status for each entry. If an entry gets RETRY, all later entries
+   * with the same key get RETRY, too, so that their order is kept.
    */
-  deliver(entries: BulkEntry[]): Promise<{ entryId: string; status: 'SUCCESS' | 'RETRY' }[]>
+  deliver(parts: AsyncIterable<BulkEntry[]> | Iterable<BulkEntry[]>): Promise<Status[]>
   /** Returns the reason why the service stopped consuming the topic; otherwise undefined. */
   stoppedBy(): string | undefined
   /** Returns the records that failed in more than `manyDeliveries` deliveries, at most one for each partition. */
@@ -95,10 +92,20 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
     }
   }
 
-  /** Handles all entries together. An error of one entry does not affect the other entries. */
-  async function deliverTogether(entries: BulkEntry[], whole: ObservedDelivery): Promise<Result[]> {
+  /**
+   * Handles all entries together, except those whose key is held since an earlier part. An error of one entry does not affect the other entries.
+   */
+  async function deliverTogether(
+    entries: BulkEntry[],
+    held: ReadonlySet<string>,
+    whole: ObservedDelivery,
+  ): Promise<Result[]> {
     const results = new Map<string, Result>()
     const deliveries = entries.flatMap((entry) => {
+      if (held.has(keyOf(entry))) {
+        results.set(entry.entryId, 'retried')
+        return []
+      }
       try {
         return readDelivery(entry, topic)
       } catch (error) {
@@ -108,20 +115,18 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
     })
     const failure = await completeTimes(deliveries)
     if (failure) return entries.map(() => failure)
-    // Parses the delivery in slices, because a delivery may be large, and parsed events take much memory.
-    for (const slice of slices(deliveries)) {
-      const attempts = await Promise.allSettled(slice.map((delivery) => handler.attempt(delivery, whole, false)))
-      for (const [index, result] of attempts.entries()) {
-        const { entryId } = slice[index] as Delivery
-        const isEnded = result.status === 'fulfilled'
-        results.set(entryId, isEnded ? result.value : { kind: 'bug', error: result.reason, ids: {} })
-      }
+    const attempts = await Promise.allSettled(deliveries.map((delivery) => handler.attempt(delivery, whole, false)))
+    for (const [index, result] of attempts.entries()) {
+      const { entryId } = deliveries[index] as Delivery
+      const isEnded = result.status === 'fulfilled'
+      results.set(entryId, isEnded ? result.value : { kind: 'bug', error: result.reason, ids: {} })
     }
     return entries.map(({ entryId }) => results.get(entryId) as Result)
   }
 
   /** Handles an entry again, without the other entries of its delivery, because they may have caused the bug. */
-  async function deliverAlone(entry: BulkEntry, position: RecordPosition, whole: ObservedDelivery): Promise<Result> {
+  async function deliverAlone(entry: BulkEntry, whole: ObservedDelivery): Promise<Result> {
+    const position = positionOf(entry, topic)
     try {
       const delivery = readDelivery(entry, topic)
       const failure = await completeTimes([delivery])
@@ -134,13 +139,29 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
     return handler.giveUp(position)
   }
 
-  /** Returns the outcome of each entry. A failed entry is delivered again, and so are all later entries with the same key. */
-  function outcomesOf(entries: BulkEntry[], results: Result[]): Outcome[] {
-    const held = new Set<string>()
-    return entries.map(({ metadata: { __key: key = '' } }, index): Outcome => {
-      const result = results[index]
-      if (typeof result === 'string' && (key === '' || !held.has(key))) return result
-      held.add(key)
+  async function deliverPart(
+    entries: BulkEntry[],
+    held: ReadonlySet<string>,
+    whole: ObservedDelivery,
+  ): Promise<Result[]> {
+    const results = brake.reason() === undefined ? await deliverTogether(entries, held, whole) : entries.map(stopped)
+    for (const [index, entry] of entries.entries()) {
+      const result = results[index] as Result
+      if (typeof result === 'string' || result.kind !== 'bug') continue
+      results[index] = brake.reason() === undefined ? await deliverAlone(entry, whole) : stopped()
+    }
+    return results
+  }
+
+  /**
+   * Returns the outcome of each entry. A failed entry is delivered again, and so are all later entries with the same key.
+   * @param held the keys of failed entries, to which this function adds keys
+   */
+  function outcomesOf(entries: BulkEntry[], results: Result[], held: Set<string>): Outcome[] {
+    return entries.map((entry, index): Outcome => {
+      const [key, result] = [keyOf(entry), results[index]]
+      if (typeof result === 'string' && !held.has(key)) return result
+      if (key !== '') held.add(key)
       return 'retried'
     })
   }
@@ -157,26 +178,39 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
   }
 
   return {
-    async deliver(entries) {
-      const positions = entries.map((entry) => positionOf(entry, topic))
-      const whole = observeDelivery(entries, now(), observed)
-      const results = brake.reason() === undefined ? await deliverTogether(entries, whole) : entries.map(stopped)
-      for (const [index, entry] of entries.entries()) {
-        const result = results[index] as Result
-        if (typeof result === 'string' || result.kind !== 'bug') continue
-        const isStopped = brake.reason() !== undefined
-        results[index] = isStopped ? stopped() : await deliverAlone(entry, positions[index] as RecordPosition, whole)
+    async deliver(parts) {
+      const begun = now()
+      const whole = observeDelivery(begun, observed)
+      const held = new Set<string>()
+      const outcomes: Outcome[] = []
+      const statuses: Status[] = []
+      let error: string | undefined
+      try {
+        for await (const entries of parts) {
+          const positions = entries.map((entry) => positionOf(entry, topic))
+          whole.add(entries)
+          const isLate = now().getTime() - begun.getTime() > maxDeliveryMs
+          const results = isLate ? entries.map(late) : await deliverPart(entries, held, whole)
+          const failure = results.find((result) => typeof result !== 'string')
+          if (failure && error === undefined) {
+            error = errorType(failure.error)
+            log.error({ err: failure.error, topic, ...failure.ids }, 'a part of the batch will be delivered again')
+          }
+          const partOutcomes = outcomesOf(entries, results, held)
+          countDeliveries(positions, partOutcomes)
+          for (const [index, { entryId }] of entries.entries()) {
+            const outcome = partOutcomes[index] as Outcome
+            outcomes.push(outcome)
+            statuses.push({ entryId, status: outcome === 'retried' ? 'RETRY' : 'SUCCESS' })
+          }
+        }
+      } catch (thrown) {
+        error = errorType(thrown)
+        throw thrown
+      } finally {
+        whole.end(outcomes, error)
       }
-      const failure = results.find((result) => typeof result !== 'string')
-      if (failure)
-        log.error({ err: failure.error, topic, ...failure.ids }, 'a part of the batch will be delivered again')
-      const outcomes = outcomesOf(entries, results)
-      countDeliveries(positions, outcomes)
-      whole.end(outcomes, failure && errorType(failure.error))
-      return entries.map(({ entryId }, index) => ({
-        entryId,
-        status: outcomes[index] === 'retried' ? 'RETRY' : 'SUCCESS',
-      }))
+      return statuses
     },
     stoppedBy: brake.reason,
     redelivered: () => redeliveries.worst().filter(({ deliveries }) => deliveries > manyDeliveries),
@@ -186,6 +220,20 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
     return { kind: 'infrastructure', error: new Error(brake.reason()), ids: {} }
   }
 }
+
+/**
+ * The time after which the remaining parts of a delivery get RETRY without an attempt. The sidecar ignores the answer after 60 s
+ * (components/resiliency.yaml) and would repeat all parts. The last part may wait for two calls of 10 s (sidecar/dapr-sidecar.ts).
+ */
+const maxDeliveryMs = 40_000
+
+function late(): Failure {
+  const error = new Error(`the earlier records of the delivery took more than ${maxDeliveryMs} ms`)
+  return { kind: 'infrastructure', error, ids: {} }
+}
+
+/** Returns the key as the sidecar delivered it; empty for a record without a key. */
+const keyOf = ({ metadata: { __key: key = '' } }: BulkEntry): string => key
 
 const windowSize = 1_000
 /** The allowed share of events with bugs among the latest `windowSize` events. Above this share, the service stops consuming the topic. */

@@ -10,12 +10,24 @@ const [quote, backslash, openObject, closeObject, openList, closeList] = [...Buf
 ]
 
 /**
- * Reads the entries of Dapr's raw bulk delivery, `{"entries":[{…},{…}],…}`. It parses each entry when it has arrived. So a large delivery takes
- * little more memory than the values of its records.
- * @throws {TypeError} if the list of entries is incomplete or an entry is invalid
+ * The number of bytes of a delivery after which its entries are handled. The sidecar cannot limit the bytes of a delivery: 200 records
+ * (components/subscriptions.*.yaml) of 256 KiB (topic-settings.ts) take 70 MB in base64.
  */
-export async function readEntries(body: AsyncIterable<Buffer>): Promise<BulkEntry[]> {
-  const entries: BulkEntry[] = []
+const partBytes = 2 * 1024 * 1024
+
+/** Waits until a part of this size may be handled. Returns a function that ends the turn. */
+export type TakeTurn = (bytes: number) => Promise<() => void>
+
+/**
+ * Reads the entries of Dapr's raw bulk delivery, `{"entries":[{…},{…}],…}`, in parts of about `partBytes`. While the caller handles a part, the rest
+ * of the delivery waits in the socket. So a large delivery takes little more memory than a small one.
+ * @param takeTurn limits the parts of all deliveries together
+ * @throws {TypeError} if the list of entries is incomplete or an entry is invalid; the caller may already have earlier parts
+ */
+export async function* readParts(body: AsyncIterable<Buffer>, takeTurn: TakeTurn): AsyncGenerator<BulkEntry[]> {
+  let part: BulkEntry[] = []
+  /** The number of bytes since the previous part. */
+  let bytes = 0
   let hasList = false
   let isInList = false
   let depth = 0
@@ -25,8 +37,8 @@ export async function readEntries(body: AsyncIterable<Buffer>): Promise<BulkEntr
   let chunk: Buffer = Buffer.alloc(0)
   let next = 0
   let entryStart: number | undefined
-  /** The earlier parts of the current entry. */
-  let parts: Buffer[] = []
+  /** The earlier pieces of the current entry. */
+  let pieces: Buffer[] = []
 
   function skipText(): void {
     const quoteAt = chunk.indexOf(quote, next)
@@ -58,9 +70,12 @@ export async function readEntries(body: AsyncIterable<Buffer>): Promise<BulkEntr
   }
 
   function endEntry(start: number): void {
-    entries.push(entryIn(Buffer.concat([...parts, chunk.subarray(start, next)]).toString()))
+    // Most entries arrive in one chunk, and need no copy.
+    const last = chunk.subarray(start, next)
+    const whole = pieces.length === 0 ? last : Buffer.concat([...pieces, last])
+    part.push(entryIn(whole.toString()))
     entryStart = undefined
-    parts = []
+    pieces = []
   }
 
   for await (chunk of body) {
@@ -69,12 +84,26 @@ export async function readEntries(body: AsyncIterable<Buffer>): Promise<BulkEntr
       if (isInText) skipText()
       else readByte()
     }
-    if (entryStart === undefined) continue
-    parts.push(chunk.subarray(entryStart))
-    entryStart = 0
+    if (entryStart !== undefined) {
+      pieces.push(chunk.subarray(entryStart))
+      entryStart = 0
+    }
+    bytes += chunk.length
+    if (bytes >= partBytes && part.length > 0) yield* turn()
   }
   if (!hasList || depth !== 0) throw new TypeError('the delivery has no complete list of entries')
-  return entries
+  if (part.length > 0) yield* turn()
+
+  async function* turn(): AsyncGenerator<BulkEntry[]> {
+    const endTurn = await takeTurn(bytes)
+    try {
+      yield part
+    } finally {
+      endTurn()
+    }
+    part = []
+    bytes = 0
+  }
 }
 
 function entryIn(text: string): BulkEntry {
@@ -88,5 +117,29 @@ function parse(text: string): unknown {
   } catch {
     // The error of V8 is dropped, because its message quotes a part of the event.
     throw new TypeError('an entry of the delivery is not JSON')
+  }
+}
+
+/** Returns a function that lets a part wait while earlier parts use the limit, in bytes. A part above the limit is handled alone. */
+export function createTurns(limit: number): TakeTurn {
+  let used = 0
+  const waiting: { bytes: number; begin: () => void }[] = []
+
+  function beginWaiting(): void {
+    for (let first = waiting[0]; first && (used === 0 || used + first.bytes <= limit); first = waiting[0]) {
+      waiting.shift()
+      used += first.bytes
+      first.begin()
+    }
+  }
+  return async (bytes) => {
+    await new Promise<void>((begin) => {
+      waiting.push({ bytes, begin })
+      beginWaiting()
+    })
+    return () => {
+      used -= bytes
+      beginWaiting()
+    }
   }
 }

@@ -17,11 +17,13 @@ export interface Observed {
   group: string
   /** The `Name@Version` of each event that has a handler. */
   types: ReadonlySet<string>
-  metrics: Pick<TopicMetrics, 'delivered'>
+  metrics: Pick<TopicMetrics, 'delivery'>
   tracing: Tracing | undefined
 }
 
 export interface ObservedDelivery {
+  /** Counts the entries of the next part. */
+  add(part: readonly BulkEntry[]): void
   /** Sets the ids of the current event. If its trace is recorded, begins the event's span. */
   read(handling: Handling, delivery: Delivery, envelope: Envelope): void
   /** @param error the error of an event that will be delivered again */
@@ -29,12 +31,11 @@ export interface ObservedDelivery {
 }
 
 /** Observes a bulk delivery. Each event whose trace is recorded gets a span in the trace of its TraceId, with a link to the delivery's span. */
-export function observeDelivery(
-  entries: readonly BulkEntry[],
-  now: Date,
-  { topic, group, types, metrics, tracing }: Observed,
-): ObservedDelivery {
-  const count = metrics.delivered(entries.length, oldestWait(entries, now))
+export function observeDelivery(now: Date, { topic, group, types, metrics, tracing }: Observed): ObservedDelivery {
+  const delivery = metrics.delivery()
+  let count = 0
+  /** The time at which the oldest entry arrived in the log. It is ignored if the broker's time is missing. */
+  let oldest = now.getTime()
   let span: Span | undefined
 
   /**
@@ -60,12 +61,19 @@ export function observeDelivery(
       attributes: {
         ...topicAttributes('receive', topic),
         'messaging.consumer.group.name': group,
-        'messaging.batch.message_count': entries.length,
       },
     })
   }
 
   return {
+    add(part) {
+      count += part.length
+      delivery.add(part.length)
+      for (const { metadata } of part) {
+        const arrivedAt = Number(metadata.__timestamp)
+        if (arrivedAt > 0 && arrivedAt < oldest) oldest = arrivedAt
+      }
+    },
     read(handling, delivery, envelope) {
       noteIds(envelope)
       handling.span = tracing && begin(tracing, delivery, envelope)
@@ -74,20 +82,11 @@ export function observeDelivery(
       if (types.has(type)) handling.span.set({ 'orderflow.event.type': type })
     },
     end(outcomes, error) {
-      count(outcomes)
+      delivery.end(outcomes, now.getTime() - oldest)
+      span?.set({ 'messaging.batch.message_count': count })
       span?.end(error)
     },
   }
-}
-
-/** Returns the time for which the oldest entry was in the log, in milliseconds; 0 if the broker's time is missing. */
-function oldestWait(entries: readonly BulkEntry[], now: Date): number {
-  let oldest = now.getTime()
-  for (const { metadata } of entries) {
-    const arrivedAt = Number(metadata.__timestamp)
-    if (arrivedAt > 0 && arrivedAt < oldest) oldest = arrivedAt
-  }
-  return now.getTime() - oldest
 }
 
 // The names of attributes follow OpenTelemetry's semantic conventions: https://opentelemetry.io/docs/specs/semconv/messaging/kafka/.

@@ -177,23 +177,3 @@ function unescaped(escaped: string | undefined): string | undefined {
     return undefined
   }
 }
-
-/** The number of bytes that are parsed at the same time. It is limited, because parsed events take many times their size in memory. */
-const maxSliceBytes = 2 * 1024 * 1024
-
-/** Cuts a list into slices of limited size, and keeps the order. A value that is larger than the limit gets its own slice. */
-export function slices<T extends { value: Uint8Array }>(all: T[], maxItems = Number.POSITIVE_INFINITY): T[][] {
-  const cut: T[][] = []
-  let bytes = 0
-  for (const item of all) {
-    bytes += item.value.byteLength
-    const last = cut.at(-1)
-    if (last && last.length < maxItems && bytes <= maxSliceBytes) {
-      last.push(item)
-    } else {
-      cut.push([item])
-      bytes = item.value.byteLength
-    }
-  }
-  return cut
-}

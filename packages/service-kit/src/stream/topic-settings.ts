@@ -5,8 +5,8 @@ import { type KafkaConnection, metadataOf, protocolErrors } from './kafka.ts'
 export type TopicSettings = Readonly<Record<string, string>>
 
 export const eventSettings: TopicSettings = {
-  // Far above the size of any event. Sidecars limit only the number of records in a delivery, so this value also limits the bytes of a delivery
-  // (app-channel.ts).
+  // Far above the size of any event. Services handle a delivery in parts of at least one record, so this value also limits their memory
+  // (delivery-body.ts).
   'max.message.bytes': '262144',
   // Kafka applies `max.message.bytes` to the stored bytes, so a compressed batch could have any size when it is delivered.
   'compression.type': 'uncompressed',

@@ -118,14 +118,24 @@ export type Outcome = (typeof outcomes)[number]
 const outcomes = ['handled', 'duplicate', 'dead-letter', 'unhandled', 'retried'] as const
 
 export interface TopicMetrics {
-  /** Counts a delivery whose oldest event was in the log for `waitedMs`. Returns a function that counts the outcomes. */
-  delivered: (events: number, waitedMs: number) => (outcomes: readonly Outcome[]) => void
+  /** Begins to measure a delivery. */
+  delivery: () => MeasuredDelivery
   /** @param reason the code of the fault */
   deadLetter: (reason: string) => void
   /** @param type the `Name@Version`, which may be any text that a publisher sent */
   unhandled: (type: string) => void
   /** @param type the `Name@Version` of an event that has a handler */
   reacted: (type: string, ms: number) => void
+}
+
+interface MeasuredDelivery {
+  /** Counts events that have arrived. */
+  add: (events: number) => void
+  /**
+   * Ends the delivery, and counts the outcomes of its events.
+   * @param waitedMs the time for which the oldest event was in the log before the delivery
+   */
+  end: (outcomes: readonly Outcome[], waitedMs: number) => void
 }
 
 interface TopicState {
@@ -206,15 +216,21 @@ function eventMetrics({
     for (const outcome of outcomes) events.inc({ topic, outcome }, 0)
     for (const reason of reasons) deadLetters.inc({ topic, reason }, 0)
     return {
-      delivered(count, waitedMs) {
+      delivery() {
         const begun = performance.now()
-        inFlight.inc({ topic }, count)
-        deliverySizes.observe({ topic }, count)
-        waits.observe({ topic }, waitedMs / 1_000)
-        return (all) => {
-          inFlight.dec({ topic }, count)
-          deliveries.observe({ topic }, (performance.now() - begun) / 1_000)
-          for (const [outcome, { length }] of Map.groupBy(all, (each) => each)) events.inc({ topic, outcome }, length)
+        let count = 0
+        return {
+          add(events) {
+            count += events
+            inFlight.inc({ topic }, events)
+          },
+          end(all, waitedMs) {
+            inFlight.dec({ topic }, count)
+            deliverySizes.observe({ topic }, count)
+            waits.observe({ topic }, waitedMs / 1_000)
+            deliveries.observe({ topic }, (performance.now() - begun) / 1_000)
+            for (const [outcome, { length }] of Map.groupBy(all, (each) => each)) events.inc({ topic, outcome }, length)
+          },
         }
       },
       deadLetter: (reason) => deadLetters.inc({ topic, reason }),

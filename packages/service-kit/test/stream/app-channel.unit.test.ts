@@ -1,11 +1,18 @@
+import type { RequestListener } from 'node:http'
+import type { Socket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'chai'
 import { createAppChannel } from '../../src/stream/app-channel.ts'
 import type { Consumer } from '../../src/stream/consumer.ts'
+import type { BulkEntry } from '../../src/stream/record.ts'
 import { capturedLog } from '../../src/testing/captured-log.ts'
 import { withServer } from '../../src/testing/http.ts'
 
-const acknowledge: Consumer['deliver'] = async (entries) =>
-  entries.map(({ entryId }) => ({ entryId, status: 'SUCCESS' }))
+const acknowledge: Consumer['deliver'] = async (parts) => {
+  const entries: BulkEntry[] = []
+  for await (const part of parts) entries.push(...part)
+  return entries.map(({ entryId }) => ({ entryId, status: 'SUCCESS' }))
+}
 
 describe('createAppChannel', () => {
   const serve = <T>(
@@ -79,31 +86,105 @@ describe('createAppChannel', () => {
       '{"entries":[{"GB-123456789"}]}': 'an entry of the delivery is not JSON',
     }
     for (const [body, reason] of Object.entries(reasons)) {
-      const { records } = await deliver(body, () => expect.fail('the delivery was handed over'))
+      const { records } = await deliver(body, async (parts) => {
+        for await (const _ of parts) expect.fail('a part was handed over')
+        return []
+      })
       expect(records[0]).to.include({ msg: 'a call from the sidecar failed' })
       expect(records[0]).to.have.nested.property('err.message', reason)
     }
   })
 
-  it('handles deliveries with many bytes one after the other', async () => {
-    let running = 0
-    let most = 0
-    const consumer: Consumer['deliver'] = async (entries) => {
-      running += 1
-      most = Math.max(most, running)
-      await new Promise((resolve) => setImmediate(resolve))
-      running -= 1
-      return acknowledge(entries)
+  describe('a large delivery', () => {
+    const mebibyte = 1024 * 1024
+    /** Returns a delivery with entries of one MiB. */
+    const large = (count: number) => {
+      const event = 'x'.repeat(mebibyte)
+      return JSON.stringify({ entries: Array.from({ length: count }, (_, id) => ({ entryId: `${id}`, event })) })
     }
-    const event = 'x'.repeat(40 * 1024 * 1024)
-    const large = JSON.stringify({ entries: [{ entryId: '1', event }] })
-    await serve(consumer, async (url) => {
-      const headers = { 'dapr-api-token': 'app' }
-      const send = (body: string) => fetch(`${url}/subscriptions/orderevents`, { method: 'POST', headers, body })
-      const answers = await Promise.all([large, large, '{"entries":[]}'].map(send))
-      expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 200])
+    const turn = () => new Promise((resolve) => setImmediate(resolve))
+    const send = (url: string, body: string) =>
+      fetch(`${url}/subscriptions/orderevents`, { method: 'POST', headers: { 'dapr-api-token': 'app' }, body })
+
+    it('waits in the socket while a part is handled, and gets one answer for all parts', async () => {
+      const sizes: number[] = []
+      const waiting: number[] = []
+      let server: Socket | undefined
+      const { log } = capturedLog()
+      const consumer: Consumer['deliver'] = async (parts) => {
+        const statuses = []
+        for await (const part of parts) {
+          sizes.push(part.length)
+          // The client can send much more in this time.
+          if (sizes.length === 1) await delay(200)
+          waiting.push(16 * mebibyte - (server?.bytesRead ?? 0))
+          for (const { entryId } of part) statuses.push({ entryId, status: 'SUCCESS' as const })
+        }
+        return statuses
+      }
+      const app = createAppChannel({ token: 'app', consumers: { orderevents: consumer }, log })
+      const listener: RequestListener = (request, response) => {
+        server = request.socket
+        app(request, response)
+      }
+      const { statuses } = (await withServer(listener, async (url) => (await send(url, large(16))).json())) as {
+        statuses: unknown[]
+      }
+      expect(statuses).to.have.length(16)
+      expect(sizes[0]).to.be.within(1, 3)
+      expect(waiting[0]).to.be.above(12 * mebibyte)
     })
-    expect(most).to.equal(1)
+
+    it('shares the time with other large deliveries, so that at most 8 MiB are handled at once', async () => {
+      let [handled, most] = [0, 0]
+      const consumer: Consumer['deliver'] = async (parts) => {
+        for await (const part of parts) {
+          handled += part.length
+          most = Math.max(most, handled)
+          for (let index = 0; index < 9; index += 1) await turn()
+          handled -= part.length
+        }
+        return []
+      }
+      await serve(consumer, async (url) => {
+        const body = large(8)
+        const answers = await Promise.all([...Array(12).fill(body), '{"entries":[]}'].map((one) => send(url, one)))
+        expect(answers.map(({ status }) => status)).to.deep.equal(Array(13).fill(200))
+      })
+      expect(most).to.be.within(4, 8)
+    })
+
+    it('ends with an error for the consumer if its connection breaks, and later deliveries are handled', async () => {
+      const broken = Promise.withResolvers<unknown>()
+      const consumer: Consumer['deliver'] = async (parts) => {
+        try {
+          for await (const part of parts) {
+            if (part[0]?.entryId === 'last') return [{ entryId: 'last', status: 'SUCCESS' }]
+            for (const socket of sockets) socket.destroy()
+            await delay(20)
+          }
+        } catch (error) {
+          broken.resolve(error)
+          throw error
+        }
+        return []
+      }
+      const sockets: Socket[] = []
+      const { log, records } = capturedLog()
+      const app = createAppChannel({ token: 'app', consumers: { orderevents: consumer }, log })
+      const listener: RequestListener = (request, response) => {
+        sockets.push(request.socket)
+        app(request, response)
+      }
+      await withServer(listener, async (url) => {
+        const failed = await send(url, large(8)).catch((error: unknown) => error)
+        expect(failed).to.be.instanceOf(TypeError)
+        expect(await broken.promise).to.have.property('code', 'ECONNRESET')
+        expect((await send(url, '{"entries":[{"entryId":"last"}]}')).status).to.equal(200)
+      })
+      expect(records).to.have.length(1)
+      expect(records[0]).to.include({ level: 'error', msg: 'a call from the sidecar failed' })
+    })
   })
 
   const bad: Record<string, Parameters<typeof deliver>> = {

@@ -62,7 +62,7 @@ describe('unexpected errors', () => {
     )
   }
   const statuses = async (consumer: Consumer, ...entries: BulkEntry[]) =>
-    (await consumer.deliver(entries)).map(({ status }) => status)
+    (await consumer.deliver([entries])).map(({ status }) => status)
   const reasons = () => sidecar.published.map(({ headers }) => headers['deadletter-reason'])
 
   const wide: Record<string, unknown> = {
@@ -186,7 +186,7 @@ describe('unexpected errors', () => {
         for (const entry of entries.slice(0, 5)) {
           entry.value = Buffer.from(entry.value.toString().replace('"Total":1', '"Total":2'))
         }
-        await consumer.deliver(entries)
+        await consumer.deliver([entries])
       }
       expect(calls).to.equal(3_000 + 150)
       expect([reasons().length, consumer.stoppedBy()]).to.deep.equal([150, undefined])
@@ -197,12 +197,12 @@ describe('unexpected errors', () => {
       const consumer = consumerOf(async () => {
         if (isBroken) throw new TypeError('a passing bug')
       })
-      await consumer.deliver(Array.from({ length: 19 }, (_, index) => orderEntry(index)))
+      await consumer.deliver([Array.from({ length: 19 }, (_, index) => orderEntry(index))])
       isBroken = false
       for (let batch = 0; batch < 10; batch += 1)
-        await consumer.deliver(Array.from({ length: 100 }, (_, index) => orderEntry(100 * batch + index)))
+        await consumer.deliver([Array.from({ length: 100 }, (_, index) => orderEntry(100 * batch + index))])
       isBroken = true
-      await consumer.deliver(Array.from({ length: 19 }, (_, index) => orderEntry(index)))
+      await consumer.deliver([Array.from({ length: 19 }, (_, index) => orderEntry(index))])
       expect(consumer.stoppedBy()).to.equal(undefined)
     })
   })
@@ -229,16 +229,16 @@ describe('unexpected errors', () => {
     it('a record is no longer reported after it was handled', async () => {
       let isDown = true
       const consumer = consumerOf(() => (isDown ? down() : Promise.resolve()))
-      for (let delivery = 1; delivery <= 11; delivery += 1) await consumer.deliver([orderEntry(3)])
+      for (let delivery = 1; delivery <= 11; delivery += 1) await consumer.deliver([[orderEntry(3)]])
       expect(consumer.redelivered()).to.have.length(1)
       isDown = false
-      await consumer.deliver([orderEntry(3)])
+      await consumer.deliver([[orderEntry(3)]])
       expect(consumer.redelivered()).to.deep.equal([])
     })
 
     it('a record is forgotten when its last delivery was a minute ago', async () => {
       const consumer = consumerOf(down)
-      for (let delivery = 1; delivery <= 11; delivery += 1) await consumer.deliver([orderEntry(3)])
+      for (let delivery = 1; delivery <= 11; delivery += 1) await consumer.deliver([[orderEntry(3)]])
       time += 59_000
       expect(consumer.redelivered()).to.have.length(1)
       time += 2_000

@@ -81,18 +81,18 @@ describe('createConsumer', () => {
   })
   async function consume(...entries: BulkEntry[]) {
     const consumer = createConsumer('orderevents', handlers, options())
-    return (await consumer.deliver(entries)).map(({ status }) => status)
+    return (await consumer.deliver([entries])).map(({ status }) => status)
   }
   const lines = () => logged.map((line) => JSON.parse(line))
 
   it('returns one consumer for each topic, which publishes to that topic’s dead-letter topic', async () => {
     const consumers = createConsumers({ orderevents: handlers, paymentevents: {} }, options())
     expect(Object.keys(consumers)).to.deep.equal(['orderevents', 'paymentevents'])
-    expect(await consumers.orderevents?.deliver([entry(envelope)])).to.deep.equal([
+    expect(await consumers.orderevents?.deliver([[entry(envelope)]])).to.deep.equal([
       { entryId: 'e1', status: 'SUCCESS' },
     ])
     expect(handled).to.have.lengthOf(1)
-    await consumers.paymentevents?.deliver([entry('{')])
+    await consumers.paymentevents?.deliver([[entry('{')]])
     expect(sidecar.published.map(({ topic }) => topic)).to.deep.equal(['paymentevents.dead'])
   })
 
@@ -132,7 +132,7 @@ describe('createConsumer', () => {
     })
     const ours = { ...envelope, AppId: own.toUpperCase(), AppName: 'shop' }
     async function consumeTrusted(...entries: BulkEntry[]) {
-      await createConsumer('orderevents', handlers, { ...options(), trust }).deliver(entries)
+      await createConsumer('orderevents', handlers, { ...options(), trust }).deliver([entries])
       return sidecar.published.map(({ headers }) => headers['deadletter-reason'])
     }
     const withHeaders = (record: BulkEntry, headers: Record<string, string>) => {
@@ -178,7 +178,7 @@ describe('createConsumer', () => {
         throw new Error('connect ECONNREFUSED')
       }
       const consumer = createConsumer('orderevents', handlers, { ...options(), trust })
-      const statuses = await consumer.deliver([dated(entry(ours))])
+      const statuses = await consumer.deliver([[dated(entry(ours))]])
       expect(statuses.map(({ status }) => status)).to.deep.equal(['RETRY'])
       expect([handled, sidecar.published]).to.deep.equal([[], []])
     })
@@ -240,7 +240,7 @@ describe('createConsumer', () => {
       return record
     }
     async function counted(...entries: BulkEntry[]) {
-      await createConsumer('orderevents', handlers, { ...options(), metrics }).deliver(entries)
+      await createConsumer('orderevents', handlers, { ...options(), metrics }).deliver([entries])
       const samples = await scrape(metrics.listener)
       return (name: string, labels: string) => samples.get(`orderflow_${name}{topic="orderevents"${labels}}`) ?? 0
     }
@@ -532,26 +532,97 @@ describe('createConsumer', () => {
     expect(sidecar.published.map(({ headers }) => headers['deadletter-reason'])).to.deep.equal(['not-json'])
   })
 
-  it('handles at most two MiB of a delivery at the same time, in the order of arrival', async () => {
-    let inFlight = 0
-    let most = 0
-    handle = async (event) => {
-      inFlight += 1
-      most = Math.max(most, inFlight)
-      await new Promise((resolve) => setTimeout(resolve, 1))
-      inFlight -= 1
-      handled.push(event)
+  describe('for a delivery in several parts', () => {
+    const down = () => new SidecarError('write state', new Error('down'))
+    const statusesOf = async (parts: AsyncIterable<BulkEntry[]> | Iterable<BulkEntry[]>, given = options()) => {
+      const statuses = await createConsumer('orderevents', handlers, given).deliver(parts)
+      return statuses.map(({ entryId, status }) => `${entryId} ${status}`)
     }
-    const ids = Array.from({ length: 10 }, () => randomUUID())
-    const large = (OrderId: string) => ({
-      ...envelope,
-      Payload: { ...envelope.Payload, OrderId },
-      Note: 'x'.repeat(500_000),
+
+    it('handles a part after the previous part, and returns the statuses of all parts in order', async () => {
+      let inFlight = 0
+      const sizes: number[] = []
+      handle = async () => {
+        inFlight += 1
+        await new Promise((resolve) => setImmediate(resolve))
+        sizes.push(inFlight)
+        inFlight -= 1
+      }
+      const parts = [[entry(envelope), entry(envelope)], [entry(envelope)], [entry('{'), entry(envelope)]]
+      expect(await statusesOf(parts)).to.deep.equal([1, 2, 3, 4, 5].map((id) => `e${id} SUCCESS`))
+      expect(sizes).to.deep.equal([2, 1, 1, 1])
     })
-    const statuses = await consume(...ids.map((id) => entry(large(id))))
-    expect(statuses).to.deep.equal(Array(10).fill('SUCCESS'))
-    expect(handled.map(({ Payload }) => Payload.OrderId)).to.deep.equal(ids)
-    expect(most).to.equal(4)
+
+    it('does not attempt later records with the key of a failed record', async () => {
+      const keys: string[] = []
+      handle = async ({ Payload }) => {
+        keys.push(Payload.CustomerName)
+        if (Payload.CustomerName === 'b1') throw down()
+      }
+      const named = (CustomerName: string) => ({ ...envelope, Payload: { ...envelope.Payload, CustomerName } })
+      const record = (name: string) => entry(named(name), name.slice(0, 1))
+      const parts = [
+        [record('a1'), record('b1')],
+        [record('b2'), record('a2')],
+        [record('b3'), entry('{', 'b')],
+      ]
+      const [SUCCESS, RETRY] = ['SUCCESS', 'RETRY']
+      const expected = [SUCCESS, RETRY, RETRY, SUCCESS, RETRY, RETRY].map((status, index) => `e${index + 1} ${status}`)
+      expect(await statusesOf(parts)).to.deep.equal(expected)
+      expect(keys).to.deep.equal(['a1', 'b1', 'a2'])
+      expect([sidecar.published, lines().length]).to.deep.equal([[], 1])
+    })
+
+    it('attempts all later records if the failed record has no key', async () => {
+      const answers = [() => Promise.reject(down()), async () => {}]
+      handle = async () => answers.shift()?.()
+      expect(await statusesOf([[entry(envelope)], [entry(envelope)]])).to.deep.equal(['e1 RETRY', 'e2 SUCCESS'])
+    })
+
+    it('publishes the dead letters of every part', async () => {
+      await statusesOf([[entry('{')], [entry(envelope), entry('[')], [entry('}')]])
+      expect(sidecar.published.map(({ headers }) => headers['deadletter-offset'])).to.deep.equal(['1', '3', '4'])
+    })
+
+    it('answers RETRY for the parts that arrive more than 40 seconds after the delivery', async () => {
+      let time = Date.parse('2026-11-21T10:00:00Z')
+      handle = async (event) => {
+        handled.push(event)
+        time += 25_000
+      }
+      const parts = [[entry(envelope)], [entry(envelope)], [entry(envelope)], [entry('{')]]
+      const given = { ...options(), now: () => new Date(time) }
+      const expected = ['e1 SUCCESS', 'e2 SUCCESS', 'e3 RETRY', 'e4 RETRY']
+      expect(await statusesOf(parts, given)).to.deep.equal(expected)
+      expect([handled.length, sidecar.published]).to.deep.equal([2, []])
+      expect(lines().map(({ err }) => err.message)).to.deep.equal([
+        'the earlier records of the delivery took more than 40000 ms',
+      ])
+    })
+
+    it('counts the events of all parts as one delivery', async () => {
+      const { metrics } = options()
+      const early = entry(envelope)
+      early.metadata.__timestamp = String(Date.parse('2026-11-21T09:59:58Z'))
+      await statusesOf([[entry(envelope)], [early, entry(envelope)]], { ...options(), metrics })
+      const samples = await scrape(metrics.listener)
+      const names = ['delivery_size_events_sum', 'delivery_size_events_count', 'delivery_wait_seconds_sum']
+      const of = (name: string) => samples.get(`orderflow_${name}{topic="orderevents"}`)
+      expect([...names, 'events_in_flight'].map(of)).to.deep.equal([3, 1, 2, 0])
+    })
+
+    it('counts the handled events, and rejects, if the rest of the delivery does not arrive', async () => {
+      const { metrics } = options()
+      async function* broken() {
+        yield [entry(envelope), entry(envelope)]
+        throw Object.assign(new Error('aborted'), { code: 'ECONNRESET' })
+      }
+      const failure = await statusesOf(broken(), { ...options(), metrics }).catch((error: unknown) => error)
+      expect(failure).to.have.property('code', 'ECONNRESET')
+      const samples = await scrape(metrics.listener)
+      expect(samples.get('orderflow_events_total{topic="orderevents",outcome="handled"}')).to.equal(2)
+      expect(samples.get('orderflow_events_in_flight{topic="orderevents"}')).to.equal(0)
+    })
   })
 
   it('makes a dead letter of a record without a value (a tombstone)', async () => {

@@ -66,7 +66,7 @@ describe('traces of events', () => {
     tracing: recorded.tracing as typeof recorded.tracing | undefined,
   })
   const consume = (entries: BulkEntry[], given = options()) =>
-    createConsumer('orderevents', { OrderCreated: (event) => handle(event) }, given).deliver(entries)
+    createConsumer('orderevents', { OrderCreated: (event) => handle(event) }, given).deliver([entries])
   const publishAs = (tracing: typeof recorded.tracing | undefined) =>
     createPublish(createPublisher(sidecar), { sign: () => undefined }, tracing)
   const named = (name: string) => recorded.spans().filter((span) => span.name === name)

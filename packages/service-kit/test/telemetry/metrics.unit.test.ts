@@ -88,9 +88,11 @@ describe('metrics', () => {
       expect(before.get(`orderflow_events_total{topic="in",outcome="${outcome}"}`), outcome).to.equal(0)
     }
     expect(before.get('orderflow_dead_letters_total{topic="in",reason="not-json"}')).to.equal(0)
-    const over = topic.delivered(3, 2_000)
+    const delivery = topic.delivery()
+    delivery.add(1)
+    delivery.add(2)
     expect((await samples()).get('orderflow_events_in_flight{topic="in"}')).to.equal(3)
-    over(['handled', 'handled', 'retried'])
+    delivery.end(['handled', 'handled', 'retried'], 2_000)
     topic.deadLetter('not-json')
     topic.reacted('PaymentApproved@1', 80)
     const after = await samples()

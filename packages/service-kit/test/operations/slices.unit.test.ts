@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { slices } from '../../src/stream/record.ts'
+import { slices } from '../../src/operations/rebuild.ts'
 
 const mebibyte = 1024 * 1024
 const ofBytes = (...sizes: number[]) => sizes.map((size) => ({ value: new Uint8Array(size) }))
@@ -7,11 +7,11 @@ const lengths = (...args: Parameters<typeof slices>) => slices(...args).map(({ l
 
 describe('slices', () => {
   it('limits a slice to two MiB', () => {
-    expect(lengths(ofBytes(mebibyte, mebibyte, 0, 1, mebibyte))).to.deep.equal([3, 2])
+    expect(lengths(ofBytes(mebibyte, mebibyte, 0, 1, mebibyte), 9)).to.deep.equal([3, 2])
   })
 
   it('puts a larger item into a separate slice', () => {
-    expect(lengths(ofBytes(3 * mebibyte, 3 * mebibyte, 1))).to.deep.equal([1, 1, 1])
+    expect(lengths(ofBytes(3 * mebibyte, 3 * mebibyte, 1), 9)).to.deep.equal([1, 1, 1])
   })
 
   it('limits the number of items in a slice', () => {
@@ -20,7 +20,7 @@ describe('slices', () => {
 
   it('keeps every item and the order of the items', () => {
     const items = ofBytes(mebibyte, mebibyte, mebibyte)
-    expect(slices(items).flat()).to.deep.equal(items)
-    expect(slices([])).to.deep.equal([])
+    expect(slices(items, 3).flat()).to.deep.equal(items)
+    expect(slices([], 3)).to.deep.equal([])
   })
 })
