@@ -87,19 +87,19 @@ export class World {
   async deliver(role: Role, topic: string, records: LogRecord[], replica = this.replicas[0]): Promise<LogRecord[]> {
     const consumer = replica.consumers[role][topic]
     if (!consumer || records.length === 0) return []
-    const statuses = await consumer.deliver([
-      records.map(({ partition, offset, timestamp, value, key, headers }, index) => ({
-        entryId: String(index),
-        value,
-        metadata: {
-          ...Object.fromEntries(headers.map(([name, text]) => [name.toString(), queryEscape(text)])),
-          ...(key && { __key: queryEscape(key) }),
-          __partition: String(partition),
-          __offset: String(offset),
-          __timestamp: String(timestamp),
-        },
-      })),
-    ])
+    const entries = records.map(({ partition, offset, timestamp, value, key, headers }, index) => ({
+      entryId: String(index),
+      value,
+      metadata: {
+        ...Object.fromEntries(headers.map(([name, text]) => [name.toString(), queryEscape(text)])),
+        ...(key && { __key: queryEscape(key) }),
+        __partition: String(partition),
+        __offset: String(offset),
+        __timestamp: String(timestamp),
+      },
+    }))
+    // The last record is a part of its own, like the end of a large delivery.
+    const statuses = await consumer.deliver([entries.slice(0, -1), entries.slice(-1)])
     return records.filter((_, index) => statuses[index]?.status === 'SUCCESS')
   }
 
