@@ -54,7 +54,7 @@ FROM base AS service
 # Listens on all addresses. The port is $PORT if a platform sets it, otherwise the port in appsettings.json.
 ENV Web__Host=0.0.0.0
 # These heap limits equal those in packages/cli/src/processes/process-spec.ts.
-ENTRYPOINT ["node", "--max-semi-space-size=16", "--initial-heap-size=128", "--max-old-space-size=1024", "src/main.ts"]
+ENTRYPOINT ["node", "--max-semi-space-size=16", "--initial-heap-size=96", "--max-old-space-size=1024", "src/main.ts"]
 
 FROM daprio/daprd:1.18.2 AS sidecar
 
