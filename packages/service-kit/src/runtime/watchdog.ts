@@ -68,6 +68,14 @@ export function createWatchdog({ read, addresses = ownAddresses, log }: Watchdog
   let waiting = new Map<string, Waiting>()
   let stalled: ReadonlyMap<string, string> = new Map()
 
+  /** Counts a delivery, which has records of only one partition. */
+  function begin(partition: string): Deliveries {
+    const counts = deliveries.get(partition) ?? { running: 0, ended: 0 }
+    deliveries.set(partition, counts)
+    counts.running += 1
+    return counts
+  }
+
   /** Returns the number of deliveries from the partitions; undefined during a delivery. */
   function deliveredFrom(partitions: readonly string[]): number | undefined {
     const all = partitions.flatMap((partition) => deliveries.get(partition) ?? [])
@@ -101,16 +109,21 @@ export function createWatchdog({ read, addresses = ownAddresses, log }: Watchdog
   }
 
   return {
-    watched: (topic, deliver) => async (entries) => {
-      const key = `${topic}/${entries[0]?.metadata.__partition}`
-      const counts = deliveries.get(key) ?? { running: 0, ended: 0 }
-      deliveries.set(key, counts)
-      counts.running += 1
+    watched: (topic, deliver) => async (parts) => {
+      let counts: Deliveries | undefined
+      async function* counted() {
+        for await (const part of parts) {
+          counts ??= begin(`${topic}/${part[0]?.metadata.__partition}`)
+          yield part
+        }
+      }
       try {
-        return await deliver(entries)
+        return await deliver(counted())
       } finally {
-        counts.running -= 1
-        counts.ended += 1
+        if (counts) {
+          counts.running -= 1
+          counts.ended += 1
+        }
       }
     },
 

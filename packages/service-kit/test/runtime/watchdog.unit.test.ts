@@ -43,11 +43,18 @@ describe('createWatchdog', () => {
   async function pass(seconds: number): Promise<void> {
     for (let left = seconds; left > 0; left -= 15) await time.pass(Math.min(left, 15) * 1_000)
   }
-  const delivery = (partition = 0, deliver: Consumer['deliver'] = async () => []) =>
-    watchdog.watched(
-      topic,
-      deliver,
-    )([{ entryId: '0', value: Buffer.from('{}'), metadata: { __partition: String(partition), __offset: '7' } }])
+  const reading: Consumer['deliver'] = async (parts) => {
+    for await (const _part of parts);
+    return []
+  }
+  const delivery = (partition = 0, deliver = reading) => {
+    const entry = {
+      entryId: '0',
+      value: Buffer.from('{}'),
+      metadata: { __partition: String(partition), __offset: '7' },
+    }
+    return watchdog.watched(topic, deliver)([[entry]])
+  }
 
   it('reports a subscription that delivers nothing for three minutes, and logs it once', async () => {
     expect(stalledAfterMs).to.equal(180_000)
@@ -125,7 +132,7 @@ describe('createWatchdog', () => {
 
   it('accepts a record that fails and is delivered again', async () => {
     for (let turn = 0; turn < 40; turn += 1) {
-      await delivery(0, () => Promise.reject(new Error('a bug'))).catch(() => {})
+      await delivery(0, (parts) => reading(parts).then(() => Promise.reject(new Error('a bug')))).catch(() => {})
       await pass(15)
     }
     expect(stalled()).to.deep.equal([])
@@ -134,7 +141,7 @@ describe('createWatchdog', () => {
   it('accepts a delivery in progress from another partition of the same member', async () => {
     report = { ...stuck, members: [memberOf(here, 1, ['in/0', 'in/1'])], positions: [waitingAt(7n), waitingAt(4n, 1)] }
     let end = () => {}
-    const slow = delivery(1, () => new Promise((resolve) => (end = () => resolve([]))))
+    const slow = delivery(1, (parts) => reading(parts).then(() => new Promise((resolve) => (end = () => resolve([])))))
     await pass(600)
     expect(stalled()).to.deep.equal([])
     end()
