@@ -1,3 +1,8 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { kafkaPasswords, repository, streamSettings } from '@orderflow/cli'
+import { expect } from 'chai'
 import { envelopeCommand } from './specs/envelope-command.ts'
 import { streamRights } from './specs/stream-rights.ts'
 import { streamUsers } from './specs/stream-users.ts'
@@ -9,6 +14,29 @@ describe('a Kafka that requires authentication', () => {
     kafka = await startSecuredKafka('stream-rights')
   })
   after(() => kafka?.stop())
+
+  it('makes setup explain how to use a Kafka that refuses users and rights', async () => {
+    const program = join(repository, 'packages/cli/src/commands/setup.ts')
+    const variables = Object.entries(kafkaPasswords).map(([user, variable]) => [variable, kafka.passwords[user] ?? ''])
+    const settings = streamSettings(kafka.as('payment-service'))
+    const env = { ...process.env, ...settings, ...Object.fromEntries(variables) }
+    const { stdout, code } = await promisify(execFile)(process.execPath, [program], { env }).then(
+      () => expect.fail('setup has all rights'),
+      (error: { stdout: string; code: number }) => error,
+    )
+    expect(code).to.equal(1)
+    expect(stdout).to.contain('this Kafka refuses the users and rights of services: CLUSTER_AUTHORIZATION_FAILED')
+    expect(stdout).to.contain('setup.enabled: false').and.to.contain('./orderflow acls')
+  })
+
+  it('lets setup run as any user with all rights, without a certificate and a store', async () => {
+    const program = join(repository, 'packages/cli/src/commands/setup.ts')
+    const variables = Object.entries(kafkaPasswords).map(([user, variable]) => [variable, kafka.passwords[user] ?? ''])
+    const env = { ...process.env, ...streamSettings(kafka.operator), ...Object.fromEntries(variables) }
+    const { stdout } = await promisify(execFile)(process.execPath, [program], { env })
+    expect(stdout).to.contain('users and rights: ready (0 rights added, 0 removed)').and.to.contain('topics: ready')
+    expect(stdout).not.to.match(/certificate|replica set|databases/)
+  })
 
   streamUsers(() => kafka)
   streamRights(() => kafka)

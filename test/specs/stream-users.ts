@@ -2,8 +2,10 @@ import { connect } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import {
   brokerUser,
+  ensureAccess,
   eventually,
   type KafkaConnection,
+  operatorUser,
   readPublishers,
   removePublisher,
   setPublisher,
@@ -93,6 +95,19 @@ export function streamUsers(running: () => SecuredKafka): void {
       )
       expect(await kafka.ensureAccess()).to.deep.equal({ added: 0, removed: 1 })
       await eventually(() => refusalOf(listTopics(kafka.as('former-service', 'its password'))), 'it is refused')
+    })
+
+    it('keeps users of other applications on a Kafka that is not its own', async () => {
+      await setPublisher(kafka.operator, 'other-service', 'its password')
+      const changes = await ensureAccess(kafka.operator, kafka.passwords, { isOwn: false })
+      expect(changes).to.deep.equal({ added: 0, removed: 0 })
+      expect(await refusalOf(write(kafka.as('other-service', 'its password'), 'orderevents'))).to.equal(undefined)
+      await removePublisher(kafka.operator, 'other-service')
+    })
+
+    it('keeps the password of the user that runs it', async () => {
+      await ensureAccess(kafka.operator, { ...kafka.passwords, [operatorUser]: 'another password' })
+      expect(await refusalOf(listTopics(kafka.operator))).to.equal(undefined)
     })
 
     it('keeps outside publishers unchanged', async () => {

@@ -1,40 +1,75 @@
+import { protocolErrors } from '@orderflow/service-kit/kafka'
+import { findErrorBy } from '@platformatic/kafka'
 import { MongoClient, MongoServerError } from 'mongodb'
 import { kafkaPasswords } from '../containers/project.ts'
 import { ensureAccess } from '../kafka/access.ts'
 import { kafkaConnection } from '../kafka/connection.ts'
 import { ensureTopics, topics } from '../kafka/topics.ts'
 import { localCertificate } from '../lib/credentials.ts'
+import { CliError } from '../lib/error.ts'
 import { withRetries } from '../lib/poll.ts'
 import { ensureDatabases, serviceDatabases } from '../lib/postgresql.ts'
 import { timed } from '../lib/terminal.ts'
 
 const alreadyInitialized = 23
 
-// docker-compose.yml runs this program before the sidecars start: `node src/commands/setup.ts CERTIFICATE_FOLDER`.
-const [folder = ''] = process.argv.slice(2)
+/** The answers of a Kafka that does not let its clients change users or rights. */
+const refusals = [
+  'CLUSTER_AUTHORIZATION_FAILED',
+  'SECURITY_DISABLED',
+  'UNSUPPORTED_VERSION',
+  'UNSUPPORTED_SASL_MECHANISM',
+]
+
+// docker-compose.yml and the chart run this program before the sidecars start. Compose names the folder of the certificate:
+// `node src/commands/setup.ts CERTIFICATE_FOLDER`. Only Compose has a Kafka and a MongoDB of its own. In Kubernetes, both belong to others.
+const [folder] = process.argv.slice(2)
+const isOwn = folder !== undefined
 const tell = timed()
 try {
-  await localCertificate(folder)
-  tell('certificate: ready')
+  if (folder) {
+    await localCertificate(folder)
+    tell('certificate: ready')
+  }
   const kafka = kafkaConnection(process.env)
   const passwords = Object.entries(kafkaPasswords).map(([user, variable]) => [user, required(variable)])
-  const access = await withRetries('Kafka', () => ensureAccess(kafka, Object.fromEntries(passwords)))
+  const access = await withRetries('Kafka', () =>
+    ensureAccess(kafka, Object.fromEntries(passwords), { isOwn }).catch(isOwn ? rethrow : explainRefusal),
+  )
   tell(`users and rights: ready (${access.added} rights added, ${access.removed} removed)`)
   const warnings = await withRetries('Kafka', () => ensureTopics(kafka, topics.containers))
   for (const warning of warnings) tell(`warning: ${warning}`)
   tell('topics: ready')
   const { State__ConnectionString: uri = '' } = process.env
-  if (uri.startsWith('postgres:')) {
+  if (/^postgres(ql)?:/.test(uri)) {
     await withRetries('PostgreSQL', () => ensureDatabases(uri, serviceDatabases))
     tell('databases: ready')
-  } else {
+  } else if (uri && isOwn) {
     await withRetries('MongoDB', () => ensureReplicaSet(uri))
     tell('replica set: ready')
   }
 } catch (error) {
   // Prints only the message, because other fields of a driver's error may contain secrets.
   tell(`error: ${(error as Error).message}`)
+  if (error instanceof CliError && error.nextStep) tell(`next: ${error.nextStep}`)
   process.exitCode = 1
+}
+
+function rethrow(error: unknown): never {
+  throw error
+}
+
+/** @throws {CliError} `denied` with the way to do without this program, or the error itself if Kafka only fails for a while */
+function explainRefusal(error: Error): never {
+  const names = protocolErrors(error)
+  const isUnsupported = findErrorBy(error, 'code', 'PLT_KFK_UNSUPPORTED_API') !== null
+  const reason = refusals.find((name) => names.includes(name)) ?? (isUnsupported ? error.message : undefined)
+  if (!reason) throw error
+  throw new CliError('denied', `this Kafka refuses the users and rights of services: ${reason}`, {
+    nextStep:
+      'let the user of operator-secrets change users and rights. Or set setup.enabled: false in kubernetes.yaml, and create topics and users yourself: ./orderflow acls prints the rights',
+    cause: error,
+  })
 }
 
 function required(variable: string): string {

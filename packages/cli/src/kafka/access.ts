@@ -4,10 +4,9 @@ import { type KafkaConnection, mayBeginTransactions, protocolErrors, requestOf }
 import type { Acl, Admin } from '@platformatic/kafka'
 import {
   brokerUser,
-  exporterUser,
   isServiceUser,
+  operatorUser,
   publisherRights,
-  publishUser,
   type Right,
   stackRights,
   stackUsers,
@@ -25,21 +24,27 @@ interface AccessChanges {
 }
 
 /**
- * Creates the stack's users with exactly the rights that follow from services.json. Removes the users of removed services, and denies transactions
- * to all users. Outside publishers stay unchanged.
+ * Creates the stack's users with exactly the rights that follow from services.json. Denies transactions to all users. Outside publishers stay
+ * unchanged, and so does the user of this connection.
+ * @param isOwn true to remove the users of removed services. On a Kafka of others, users with such names may belong to other applications
  */
-export async function ensureAccess(kafka: KafkaConnection, passwords: Record<string, string>): Promise<AccessChanges> {
+export async function ensureAccess(
+  kafka: KafkaConnection,
+  passwords: Record<string, string>,
+  { isOwn = true } = {},
+): Promise<AccessChanges> {
   return await withAdmin(kafka, async (admin) => {
-    const former = (await userNames(admin)).filter((user) => isServiceUser(user) && !(user in passwords))
-    await alterUsers(admin, { set: passwords, remove: former })
+    const isOfStack = (user: string) =>
+      user in passwords ? user !== operatorUser : isOwn && isServiceUser(user) && user !== kafka.sasl?.username
+    const former = (await userNames(admin)).filter((user) => isOfStack(user) && !(user in passwords))
+    const { [kafka.sasl?.username ?? '']: _, ...others } = passwords
+    await alterUsers(admin, { set: others, remove: former })
     const denial = await transactionDenial()
     const wanted = [...(await aclsOf(stackRights)), denial]
     const found = (await readAcls(admin)).filter((acl) => isOfStack(userOf(acl)) || keyOf(acl) === keyOf(denial))
     return await replaceAcls(admin, { wanted, found })
   })
 }
-
-const isOfStack = (user: string) => isServiceUser(user) || user === publishUser || user === exporterUser
 
 export async function readPublishers(kafka: KafkaConnection): Promise<string[]> {
   return (await withAdmin(kafka, userNames)).filter((user) => !isServiceUser(user) && !stackUsers.includes(user)).sort()
