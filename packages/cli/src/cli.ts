@@ -18,11 +18,25 @@ const corrections: Record<string, string> = {
   contract: 'correct the schemas (docs/own-application.md shows one)',
 }
 
-function commandError(failure: unknown): unknown {
+async function commandError(failure: unknown): Promise<unknown> {
   const nextStep = failure instanceof Error && 'code' in failure ? corrections[String(failure.code)] : undefined
   if (nextStep) return new CliError('usage', (failure as Error).message, { nextStep, cause: failure })
   if (isDiskFull(failure)) return diskFullError((failure as NodeJS.ErrnoException).path ?? localFolder, failure)
-  return failure
+  return (await kafkaError(failure)) ?? failure
+}
+
+/** Returns an error for a Kafka that does not answer. Loads the client on demand, because that takes half a second. */
+async function kafkaError(failure: unknown): Promise<CliError | undefined> {
+  const isKafka = failure instanceof Error && 'code' in failure && String(failure.code).startsWith('PLT_KFK_')
+  if (!isKafka) return undefined
+  const { findErrorBy } = await import('@platformatic/kafka')
+  const network = findErrorBy(failure, 'code', 'PLT_KFK_NETWORK')
+  return network
+    ? new CliError('unreachable', `Kafka does not answer: ${network.message}`, {
+        nextStep: 'start Kafka, or run this again if it is only slow',
+        cause: failure,
+      })
+    : undefined
 }
 
 // The command continues if the reader of its output ends early, as in `make up | head`.
@@ -34,5 +48,5 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 try {
   process.exitCode = await runCommandLine(commandGroups, process.argv.slice(2), interruption, print, hiddenGroups)
 } catch (failure) {
-  reportError(commandError(failure))
+  reportError(await commandError(failure))
 }
