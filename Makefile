@@ -18,7 +18,7 @@ help: ## List the targets, the most important first
 ##@ Run it
 .PHONY: up demo observe status logs down
 
-up: ## Start everything, or missing parts of it, in containers if Docker is available: [STACK=docker|local]
+up: ## Start everything, or missing parts of it, in containers if Docker is available: [STACK=docker|local|kubernetes]
 	@$(orderflow) up
 
 demo: ## Send the demo request of services.json and show its events

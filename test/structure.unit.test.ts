@@ -42,7 +42,8 @@ const rooms: Record<string, Record<string, string[]>> = {
     'new-service': ['lib', 'containers'],
     upgrade: ['lib', 'generate'],
     release: ['lib', 'kafka', 'containers', '../release-image'],
-    commands: ['lib', 'kafka', 'provision', 'processes', 'containers', 'runner.ts'],
+    kubernetes: ['lib', 'kafka', 'containers', 'runner.ts'],
+    commands: ['lib', 'kafka', 'provision', 'processes', 'containers', 'kubernetes', 'runner.ts', 'command-line.ts'],
   },
   'packages/event-monitor/page': {
     lib: ['../src/api'],

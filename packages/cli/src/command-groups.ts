@@ -8,7 +8,10 @@ const ofOperator = () => import('./commands/operate.ts')
 const ofPreparation = () => import('./commands/prepare.ts')
 
 const stackOptions: Record<string, Option> = {
-  stack: { value: 'docker|local', summary: 'run in containers or as processes (default: the variable STACK)' },
+  stack: {
+    value: 'docker|local|kubernetes',
+    summary: 'run in containers, as processes or in a cluster (default: the variable STACK)',
+  },
   store: { value: 'STORE', summary: 'mongodb, postgresql or sqlite, see docs/stores.md (default: the variable STORE)' },
 }
 
@@ -25,6 +28,25 @@ async function become(program: string, args: string[]): Promise<never> {
   if (!process.execve)
     throw new CliError('tools-missing', 'this command needs Linux or macOS', { nextStep: 'docs/operations.md' })
   return process.execve(process.execPath, [process.execPath, programFile(program), ...args], env)
+}
+
+/**
+ * Runs a command in the cluster if the stack runs in Kubernetes, because Kafka is reachable only there. Otherwise runs it here.
+ * @param inside the arguments of the command in the cluster, and the file that it reads from its standard input
+ */
+function nearKafka(
+  run: (given: Given) => Promise<number | undefined> | Promise<void>,
+  inside: (given: Given) => { args: string[]; file?: string | undefined },
+): Command['run'] {
+  return async (given) => {
+    const { runNearKafka } = await import('./commands/inside.ts')
+    return (await runNearKafka({ ...inside(given), signal: given.signal })) ?? (await run(given)) ?? 0
+  }
+}
+
+/** Runs a command with the Kafka that `Stream__Brokers` names, otherwise as `nearKafka` does. */
+function nearNamedKafka(...[run, inside]: Parameters<typeof nearKafka>): Command['run'] {
+  return (given) => (process.env.Stream__Brokers ? run(given) : nearKafka(run, inside)(given))
 }
 
 const app: Record<string, Option> = {
@@ -47,8 +69,10 @@ const maintenance = 'Maintain this project'
 
 const upgrades = 'Move to newer packages'
 
-/** Groups that the help leaves out: maintenance in an application, and upgrades in the repository of the packages. */
-export const hiddenGroups: readonly string[] = [isInstalled ? maintenance : upgrades]
+const inPods = 'Run in a pod of the cluster'
+
+/** Groups that the help leaves out: maintenance in an application, upgrades in the repository of the packages, and steps of other commands. */
+export const hiddenGroups: readonly string[] = [isInstalled ? maintenance : upgrades, inPods]
 
 export const commandGroups: CommandGroups = {
   'Run it': {
@@ -59,7 +83,10 @@ export const commandGroups: CommandGroups = {
     },
     demo: {
       summary: 'Send the demo request of services.json and show its events. API_KEY is the caller’s key',
-      run: async () => (await import('./commands/demo.ts')).demo(process.env),
+      run: nearKafka(
+        async () => (await import('./commands/demo.ts')).demo(process.env),
+        () => ({ args: ['demo'] }),
+      ),
     },
     observe: {
       summary: 'Start everything with traces, metrics and alerts (docs/observability.md)',
@@ -121,7 +148,7 @@ export const commandGroups: CommandGroups = {
           summary: 'replay only if the newest failed attempt is the record at this position',
         },
       },
-      run: async ({ all }) => (await ofOperator()).deadLetters(all),
+      run: async (given) => (await ofOperator()).deadLetters(given),
     },
     rebuild: {
       summary: 'Rebuild a service’s store from the log',
@@ -145,13 +172,16 @@ export const commandGroups: CommandGroups = {
       run: async ({ args: [service], signal }) => (await ofStack()).restart(service, signal()),
     },
     scale: {
-      summary: 'Run N replicas of a service, in containers',
+      summary: 'Run N replicas of a service, in containers or in Kubernetes',
       parameters: 'SERVICE N',
       run: async ({ args: [service = '', count = ''], signal }) => (await ofStack()).scale(service, count, signal()),
     },
     partitions: {
       summary: 'Add missing partitions to topics while everything runs; services.json declares the number',
-      run: async () => (await import('./commands/topics.ts')).partitions(process.env),
+      run: nearNamedKafka(
+        async () => (await import('./commands/topics.ts')).partitions(process.env),
+        () => ({ args: ['partitions'] }),
+      ),
     },
     databases: {
       summary: 'Create the databases, users and functions of services on your PostgreSQL server',
@@ -161,19 +191,30 @@ export const commandGroups: CommandGroups = {
     retention: {
       summary: 'Show or set how long Kafka keeps events and dead letters',
       options: { days: { value: 'N|forever', summary: 'set the time to this number of days' } },
-      run: async ({ text }) => (await import('./commands/topics.ts')).retention(text('days'), process.env),
+      run: nearNamedKafka(
+        async ({ text }) => (await import('./commands/topics.ts')).retention(text('days'), process.env),
+        ({ all }) => ({ args: ['retention', ...all] }),
+      ),
     },
   },
   'Publish, and let others call or publish': {
     publish: {
       summary: 'Publish an event as an outside publisher',
       parameters: 'FILE',
+      more: 'FILE may be -, which stands for the standard input.',
       options: {
         key: { value: 'KEY', summary: 'the key of the record (default: the topic’s key in the event)' },
         raw: { summary: 'skip validation, for example to see a dead letter' },
       },
-      run: async ({ args: [file], text, flag }) =>
-        (await import('./commands/publish.ts')).publish({ file, key: text('key'), raw: flag('raw') ?? false }),
+      run: nearKafka(
+        async ({ args: [file], text, flag }) =>
+          (await import('./commands/publish.ts')).publish({ file, key: text('key'), raw: flag('raw') ?? false }),
+        ({ args: [file], text, flag }) => {
+          const key = text('key')
+          const options = [...(key ? ['--key', key] : []), ...(flag('raw') ? ['--raw'] : [])]
+          return { args: ['publish', ...(file ? ['-'] : []), ...options], file }
+        },
+      ),
     },
     envelope: {
       summary: 'Validate, create, publish, follow or compare envelopes',
@@ -188,11 +229,14 @@ export const commandGroups: CommandGroups = {
         rotate: { summary: 'set a new password' },
         remove: { summary: 'remove the user' },
       },
-      run: async ({ args: [name], flag }) =>
-        (await import('./commands/publisher.ts')).publisher(name, {
-          rotate: flag('rotate') ?? false,
-          remove: flag('remove') ?? false,
-        }),
+      run: nearKafka(
+        async ({ args: [name], flag }) =>
+          (await import('./commands/publisher.ts')).publisher(name, {
+            rotate: flag('rotate') ?? false,
+            remove: flag('remove') ?? false,
+          }),
+        ({ all }) => ({ args: ['publisher', ...all] }),
+      ),
     },
     acls: {
       summary: 'Print the commands that grant each service its rights at your own Kafka',
@@ -260,6 +304,16 @@ export const commandGroups: CommandGroups = {
         summary: 'the service whose settings name the hosted Kafka (default: the variable SERVICE)',
       },
     }),
+  },
+  [inPods]: {
+    'await-consumers': {
+      summary: 'Wait until all services consume',
+      run: async () => (await import('./commands/inside.ts')).awaitConsumers(),
+    },
+    'stream-troubles': {
+      summary: 'Print a line for each wrong setting of Kafka',
+      run: async () => (await import('./commands/inside.ts')).printStreamTroubles(),
+    },
   },
   [maintenance]: {
     lint: {

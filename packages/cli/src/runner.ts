@@ -38,12 +38,40 @@ export interface Readiness {
   redelivered?: { topic: string; partition: number; offset: string; deliveries: number }[]
 }
 
+export interface InsideOptions {
+  /** The standard input, such as the content of a file on this machine. Undefined means the standard input of this process. */
+  input: Buffer | undefined
+  /** Variables that must be neither stored nor shown. */
+  secrets: Record<string, string>
+  signal: AbortSignal
+}
+
+/** Runs commands where Kafka is reachable, for a stack whose Kafka this machine cannot reach. */
+export interface Inside {
+  /** Runs a command of this program. Returns its exit code. */
+  run: (args: string[], options: InsideOptions) => Promise<number>
+  /** Runs an operator's command with a service's settings and the rights of the operator. Returns its exit code. */
+  operate: (service: Service, args: string[], options: InsideOptions) => Promise<number>
+  /** Returns a line for each wrong setting of Kafka. */
+  streamTroubles: () => Promise<string[]>
+}
+
+/** The list of API keys, as JSON. */
+export interface ApiKeysText {
+  /** The name for messages. */
+  name: string
+  read: () => Promise<string>
+  write: (text: string) => Promise<void>
+  /** The longest time after which running services read a change, for messages. */
+  delay: string
+}
+
 export interface ServiceProbe {
   name: string
   ask: () => Promise<Readiness>
 }
 
-/** Runs the stack of this checkout, in containers or as processes. */
+/** Runs the stack of this checkout: as processes, in containers or in Kubernetes. */
 export interface Runner {
   /** The value of STACK that selects this runner. */
   name: string
@@ -87,4 +115,8 @@ export interface Runner {
   operate: (service: Service, args: string[]) => Promise<number>
   /** Returns additional variables for commands that `operate` runs on this machine. */
   streamVariables: () => Promise<Record<string, string>>
+  /** The API keys of the running stack. Undefined if its services read the file of this checkout. */
+  apiKeys?: ApiKeysText
+  /** Undefined if this machine can reach Kafka. */
+  inside?: Inside | undefined
 }

@@ -1,12 +1,15 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { relative } from 'node:path'
-import { type ApiKeyRecord, createApiKey, readApiKeys } from '@orderflow/service-kit/api-keys'
+import { type ApiKeyRecord, createApiKey, parseApiKeys } from '@orderflow/service-kit/api-keys'
 import { isScope } from '@orderflow/service-kit/scope'
 import { table } from '@orderflow/service-kit/terminal'
+import { readRecord } from '../kubernetes/cluster.ts'
 import { CliError } from '../lib/error.ts'
 import { replaceFile } from '../lib/files.ts'
 import { apiKeysFile, repository } from '../lib/paths.ts'
 import { print } from '../lib/terminal.ts'
+import type { ApiKeysText } from '../runner.ts'
+import { runningRunner } from './runners.ts'
 
 interface ApiKeyRequest {
   action: string | undefined
@@ -20,47 +23,69 @@ interface ApiKeyRequest {
 const usage = './orderflow api-key create shop --scopes "events:read" [--tenant acme]'
 
 /**
- * Runs `./orderflow api-key`. Running services read a change within a second.
+ * Runs `./orderflow api-key` for the running stack, otherwise for the file of this checkout.
  * @throws {CliError} `usage`
  */
-export function apiKey({ action = 'list', subject, scopes, tenant = '' }: ApiKeyRequest, now = new Date()): void {
-  const records = ensureApiKeys()
+export async function apiKey(
+  { action = 'list', subject, scopes, tenant = '' }: ApiKeyRequest,
+  now = new Date(),
+): Promise<void> {
+  const keys = await keysOfStack()
+  const records = parseApiKeys(await keys.read())
   if (action !== 'create' && (scopes || tenant)) {
     throw new CliError('usage', '--scopes and --tenant are only for create', { nextStep: usage })
   }
   if (action === 'list') list(records)
-  else if (action === 'revoke') revoke(records, subject)
+  else if (action === 'revoke') await revoke(keys, records, subject)
   else if (action !== 'create') throw new CliError('usage', `api-key: unknown action ${action}`, { nextStep: usage })
   else if (!subject) throw new CliError('usage', 'the name is missing: name the owner of the key', { nextStep: usage })
-  else make(records, { name: subject, scopes: readScopes(scopes), tenant }, now)
+  else await make(keys, records, { name: subject, scopes: readScopes(scopes), tenant }, now)
+}
+
+/** The keys in the file of this checkout. Other users may read the file, for example the users of containers. */
+const keysOfCheckout: ApiKeysText = {
+  name: relative(repository, apiKeysFile),
+  read: async () => {
+    ensureApiKeys()
+    return readFileSync(apiKeysFile, 'utf8')
+  },
+  write: async (text) => replaceFile(apiKeysFile, text, 0o644),
+  delay: 'a second',
 }
 
 /** Creates the file of keys if it is missing, because services watch this file. */
-export function ensureApiKeys(): ApiKeyRecord[] {
-  if (!existsSync(apiKeysFile)) write([])
-  return readApiKeys(apiKeysFile)
+export function ensureApiKeys(): void {
+  if (!existsSync(apiKeysFile)) replaceFile(apiKeysFile, textOf([]), 0o644)
 }
 
-function make(records: ApiKeyRecord[], asked: Parameters<typeof createApiKey>[0], now: Date): void {
+/** Calls no cluster unless this checkout has a stack in Kubernetes. */
+async function keysOfStack(): Promise<ApiKeysText> {
+  const runner = readRecord() ? await runningRunner() : undefined
+  return runner?.apiKeys ?? keysOfCheckout
+}
+
+const textOf = (records: ApiKeyRecord[]) => `${JSON.stringify(records, null, 2)}\n`
+
+type Wanted = Parameters<typeof createApiKey>[0]
+
+async function make(keys: ApiKeysText, records: ApiKeyRecord[], asked: Wanted, now: Date): Promise<void> {
   const { key, record } = createApiKey(asked, now)
-  write([...records, record])
+  await keys.write(textOf([...records, record]))
   print(key)
   print()
-  print(
-    `This is the key of ${record.name}. It is shown only once, because this checkout stores only its hash (${shownFile()}).`,
-  )
+  print(`This is the key of ${record.name}. It is shown only once, because only its hash is stored (${keys.name}).`)
   print(`next: curl -H "Authorization: Bearer $KEY" ..., and ./orderflow api-key revoke ${record.prefix} to revoke it`)
 }
 
-function revoke(records: ApiKeyRecord[], prefix: string | undefined): void {
+async function revoke(keys: ApiKeysText, records: ApiKeyRecord[], prefix: string | undefined): Promise<void> {
   if (!prefix)
     throw new CliError('usage', 'the prefix of the key is missing', { nextStep: './orderflow api-key lists them' })
   const left = records.filter((record) => record.prefix !== prefix)
   if (left.length === records.length) {
     throw new CliError('usage', `no key has the prefix ${prefix}`, { nextStep: './orderflow api-key lists them' })
   }
-  write(left)
-  print(`${prefix}: revoked; running services refuse it within a second`)
+  await keys.write(textOf(left))
+  print(`${prefix}: revoked; running services refuse it within ${keys.delay}`)
 }
 
 function list(records: ApiKeyRecord[]): void {
@@ -84,10 +109,3 @@ function readScopes(text = ''): string[] {
     nextStep: usage,
   })
 }
-
-/** Writes the file of keys. Other users may read it, for example the users of containers. */
-function write(records: ApiKeyRecord[]): void {
-  replaceFile(apiKeysFile, `${JSON.stringify(records, null, 2)}\n`, 0o644)
-}
-
-const shownFile = () => relative(repository, apiKeysFile)

@@ -1,17 +1,31 @@
+import type { Given } from '../command-line.ts'
 import { CliError } from '../lib/error.ts'
 import { type Service, serviceNamed, storedServices } from '../lib/services.ts'
 import { operateHere } from '../processes/runner.ts'
+import { insideOptions } from './inside.ts'
 import { activeRunner, runningRunner } from './runners.ts'
 
 /** A service with a store. Each such service can read all dead letters. */
 const anyService = storedServices[0] as Service
 
 /** Runs `./orderflow dead-letters` for the Kafka that `Stream__Brokers` names, by default for the running stack. Returns the exit code. */
-export async function deadLetters(args: string[]): Promise<number> {
+export async function deadLetters({ all, text, flag, signal }: Given): Promise<number> {
   const { Stream__Brokers } = process.env
   const runner = Stream__Brokers ? undefined : await runningRunner()
+  if (runner?.inside) {
+    if (flag('edit')) throw noEditor()
+    const file = text('file')
+    const args = all.map((arg) => (arg === file ? '-' : arg === `--file=${file}` ? '--file=-' : arg))
+    return await runner.inside.operate(anyService, ['dead-letters', ...args], insideOptions(file, signal()))
+  }
   const settings = Stream__Brokers ? { Stream__Brokers } : await runner?.streamVariables()
-  return await operateHere(anyService, ['dead-letters', ...args], settings)
+  return await operateHere(anyService, ['dead-letters', ...all], settings)
+}
+
+function noEditor(): CliError {
+  return new CliError('usage', 'an editor cannot run inside the cluster', {
+    nextStep: 'edit the event on the page of the monitor, or name a file with the edited event: FILE=event.json',
+  })
 }
 
 /**

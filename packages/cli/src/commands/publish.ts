@@ -4,7 +4,7 @@ import { keyOf, type OutgoingRecord, openPublisher, type PublishedPosition } fro
 import { type Demo, outsideRefusal, topicOfEvent } from '@orderflow/service-kit/application'
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import { findErrorBy } from '@platformatic/kafka'
-import { type Addresses, urlOf, watchUrl } from '../kafka/connection.ts'
+import { type Addresses, shownUrlOf, watchUrl } from '../kafka/connection.ts'
 import { CliError } from '../lib/error.ts'
 import { application, outsideTopics, services, topicFor } from '../lib/services.ts'
 import { print } from '../lib/terminal.ts'
@@ -53,7 +53,7 @@ export function nextStep(
   const id = demo && demoIdIn(envelope, demo)
   if (demo && id !== undefined) {
     const commands = [demo, ...demo.show].map(({ service, get }) => {
-      const url = `${urlOf(addresses, service)}${withId(get, id)}`
+      const url = `${shownUrlOf(addresses, service)}${withId(get, id)}`
       return `curl ${url.includes('?') ? `'${url}'` : url}`
     })
     return `next: ${commands.join(' and ')}`
@@ -141,7 +141,8 @@ function fixtureIn(content: Json = {}): Buffer | undefined {
 
 function readBytes(file: string): Buffer {
   try {
-    return readFileSync(file)
+    // A hyphen stands for the standard input.
+    return readFileSync(file === '-' ? 0 : file)
   } catch (cause) {
     throw new CliError('usage', `cannot read ${file}: ${(cause as Error).message}`, { cause })
   }

@@ -3,6 +3,7 @@ import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import { table } from '@orderflow/service-kit/terminal'
 import { aclCommands, denyTransactionsCommand, readPublishers, removePublisher, setPublisher } from '../kafka/access.ts'
 import { nameProblem, publisherRights, serviceRights } from '../kafka/rights.ts'
+import { isInside } from '../kubernetes/addresses.ts'
 import { newSecret } from '../lib/credentials.ts'
 import { CliError } from '../lib/error.ts'
 import { replaceFile } from '../lib/files.ts'
@@ -10,9 +11,6 @@ import { localFolder } from '../lib/paths.ts'
 import { outsideTopics, services } from '../lib/services.ts'
 import { print } from '../lib/terminal.ts'
 import { requireRunning } from './runners.ts'
-
-/** Kafka's certificate, which is not a secret. */
-const certificateFile = join(localFolder, 'docker/kafka.crt')
 
 /**
  * Runs `./orderflow publisher`. Without a name it lists all users.
@@ -64,7 +62,10 @@ function printAll(publishers: string[]): void {
 }
 
 function printClient(name: string, password: string, { bootstrapBrokers, tls }: KafkaConnection): void {
-  replaceFile(certificateFile, tls?.ca ?? '')
+  const certificate = tls?.ca ?? ''
+  // The files of a pod are read-only, and disappear with it.
+  const certificateFile = isInside() ? 'kafka.crt' : join(localFolder, 'docker/kafka.crt')
+  if (!isInside()) replaceFile(certificateFile, certificate)
   const brokers = bootstrapBrokers.join()
   const settings = [
     ['bootstrap.servers', brokers],
@@ -83,6 +84,8 @@ function printClient(name: string, password: string, { bootstrapBrokers, tls }: 
     `  kcat -b ${brokers} -X security.protocol=SASL_SSL -X sasl.mechanism=SCRAM-SHA-512 -X sasl.username=${name} \\`,
   )
   print(`    -X sasl.password="$PASSWORD" -X ssl.ca.location=${certificateFile} -P -t ${outsideTopics[0]} event.json`)
+  if (isInside() && certificate)
+    print(`\nThe certificate authority of Kafka, which is not a secret, for ${certificateFile}:\n${certificate}`)
   print('next: see docs/publishing.md for the format of events')
 }
 

@@ -1,10 +1,11 @@
 import { containerRunner } from '../containers/runner.ts'
+import { kubernetesRunner } from '../kubernetes/runner.ts'
 import { CliError } from '../lib/error.ts'
 import { processRunner } from '../processes/runner.ts'
 import type { ProgressOptions, Reached, Runner, Store } from '../runner.ts'
 
-/** The runners. Their state is read in this order, because the state of processes needs no Docker engine. `make up` prefers the last one. */
-const runners: readonly Runner[] = [processRunner, containerRunner]
+/** The runners. Their state is read in this order, because the state of processes needs neither a Docker engine nor a cluster. */
+const runners: readonly Runner[] = [processRunner, containerRunner, kubernetesRunner]
 
 export async function runningRunner(): Promise<Runner | undefined> {
   for (const runner of runners) if ((await runner.state()) === 'running') return runner
@@ -85,15 +86,14 @@ function namedRunner(asked: string | undefined): Runner | undefined {
   })
 }
 
+/** Returns the runner of containers if this machine supports it. A cluster may belong to others, so it must be named. */
 async function preferredRunner(store: string | undefined, options: ProgressOptions): Promise<Runner> {
-  for (const runner of runners.slice(1).toReversed()) {
-    const missing = await runner.missing(options, store)
-    if (missing === undefined) {
-      options.onProgress(`${runner.title}; STACK=${processRunner.name} runs the stack ${processRunner.title}`)
-      return runner
-    }
-    options.onProgress(`not ${runner.title}: ${missing}`)
+  const missing = await containerRunner.missing(options, store)
+  if (missing === undefined) {
+    options.onProgress(`${containerRunner.title}; STACK=${processRunner.name} runs the stack ${processRunner.title}`)
+    return containerRunner
   }
+  options.onProgress(`not ${containerRunner.title}: ${missing}`)
   options.onProgress(processRunner.title)
   return processRunner
 }

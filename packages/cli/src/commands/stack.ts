@@ -23,7 +23,9 @@ import {
 
 export async function up(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<void> {
   const reached = await start(env, { observed: false, signal })
-  const rows = Object.entries(reached.services).map(([name, { url, httpsUrl }]) => [name, `${url}/`, `${httpsUrl}/`])
+  const rows = Object.entries(reached.services).map(([name, { url, httpsUrl }]) => {
+    return [name, `${url}/`, ...(httpsUrl ? [`${httpsUrl}/`] : [])]
+  })
   for (const line of table(rows)) print(line)
   print()
   print(`see what happens: ${watchUrl(reached)}/`)
@@ -79,7 +81,7 @@ export async function status(): Promise<number> {
   }
   const troubles = await Promise.all([
     runner.runningServices().then(troublesOf),
-    streamTroubles(runner.reach().kafka, topics[runner.surroundings]),
+    runner.inside?.streamTroubles() ?? streamTroubles(runner.reach().kafka, topics[runner.surroundings]),
   ])
   if (troubles.flat().length > 0) print()
   for (const trouble of troubles.flat()) print(paint('red', trouble))
@@ -151,12 +153,12 @@ export async function restart(name: string | undefined, signal: AbortSignal): Pr
   await runner.restart(service, { onProgress: timed(), signal })
 }
 
-/** @throws {CliError} `usage` for an unknown service or an invalid number, `not-running` unless the stack runs in containers */
+/** @throws {CliError} `usage` for an unknown service or an invalid number, `not-running` for processes and a stopped stack */
 export async function scale(service: string, times: string, signal: AbortSignal): Promise<void> {
   const runner = await runningRunner()
   if (!runner?.scale) {
-    throw new CliError('not-running', 'replicas need a stack in containers, which is not running', {
-      nextStep: 'make up STACK=docker',
+    throw new CliError('not-running', 'replicas need a stack in containers or in Kubernetes, which is not running', {
+      nextStep: 'make up STACK=docker or STACK=kubernetes',
     })
   }
   const count = /^[1-9]\d?$/.test(times) ? Number(times) : undefined

@@ -3,6 +3,7 @@ import { transactionsWarning } from '../kafka/access.ts'
 import { kafkaConnection } from '../kafka/connection.ts'
 import { untilAllConsume } from '../kafka/readiness.ts'
 import { addPartitions, topicDifferences, topics, withAdmin } from '../kafka/topics.ts'
+import { isInside } from '../kubernetes/addresses.ts'
 import { CliError } from '../lib/error.ts'
 import { eventually } from '../lib/poll.ts'
 import { print, timed } from '../lib/terminal.ts'
@@ -14,7 +15,8 @@ import { activeRunner, requireRunning } from './runners.ts'
  */
 export async function partitions(env: NodeJS.ProcessEnv): Promise<void> {
   const tell = timed()
-  const isNamed = Boolean(env.Stream__Brokers)
+  // In a pod of the cluster, the variables name the Kafka of the running stack.
+  const isNamed = Boolean(env.Stream__Brokers) && !isInside(env)
   const kafka = isNamed ? kafkaConnection(env) : (await requireRunning()).kafka
   const surroundings = isNamed ? 'containers' : (await activeRunner()).surroundings
   const added = await addPartitions(kafka, topics[surroundings])

@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { join } from 'node:path'
 import { kafkaPasswords, variableOf } from '../containers/project.ts'
 import { type Right, stackRights } from '../kafka/rights.ts'
 import { topics } from '../kafka/topics.ts'
 import { daprdImage } from '../lib/images.ts'
-import { applicationName, cliFolder, packagesVersion, programFile, repository } from '../lib/paths.ts'
+import { applicationName, cliFolder, imagePath, packagesVersion, programFile } from '../lib/paths.ts'
 import { defaultPorts } from '../lib/ports.ts'
-import { entryOf, isKnownBySignature, partitions, type Service, services } from '../lib/services.ts'
+import { entryOf, isKnownBySignature, partitions, type Service, services, storedServices } from '../lib/services.ts'
 import { keptOfSidecars } from '../observe/config.ts'
 import {
   daprdFlags,
@@ -91,9 +91,9 @@ function facts(): object {
       maxBodySize,
       keptMetrics: keptOfSidecars,
     },
-    setup: ['node', inImage(join(cliFolder, 'src/commands/setup.ts'))],
+    setup: ['node', imagePath(join(cliFolder, 'src/commands/setup.ts'))],
     exporter: {
-      command: ['node', inImage(programFile('#exporter')), '0.0.0.0', String(defaultPorts.exporter)],
+      command: ['node', imagePath(programFile('#exporter')), '0.0.0.0', String(defaultPorts.exporter)],
       port: defaultPorts.exporter,
     },
     passwords: {
@@ -102,12 +102,11 @@ function facts(): object {
         Object.entries(kafkaPasswords).filter(([user]) => !services.some(({ name }) => name === user)),
       ),
     },
+    operator: storedServices[0]?.name ?? '',
     topics: topics.containers.map(({ name, partitions, configs }) => ({ name, partitions, configs })),
     rights: Object.fromEntries(Object.entries(users).map(([user, rights]) => [user, byResource(rights)])),
   }
 }
-
-const inImage = (file: string) => join('/app', relative(repository, file))
 
 function serviceFacts(service: Service): object {
   const { name, channel, http, hasStore, watches } = service

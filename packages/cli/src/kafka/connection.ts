@@ -4,7 +4,10 @@ import { entryOf, services } from '../lib/services.ts'
 
 interface ServiceAddress {
   url: string
+  /** Empty in Kubernetes, where services have no certificates. */
   httpsUrl: string
+  /** The address for messages, if people reach the service at another address than this program. */
+  shown?: string | undefined
 }
 
 export interface Addresses {
@@ -17,9 +20,16 @@ export function urlOf({ services }: Pick<Addresses, 'services'>, service: string
   return entryOf(services, service).url
 }
 
+/** Returns the address of a service for messages. */
+export function shownUrlOf({ services }: Pick<Addresses, 'services'>, service: string): string {
+  const { url, shown } = entryOf(services, service)
+  return shown ?? url
+}
+
+/** Returns the address of the monitor for messages. */
 export function watchUrl(addresses: Pick<Addresses, 'services'>): string {
   const { name = '' } = services.find(({ watches }) => watches) ?? {}
-  return urlOf(addresses, name)
+  return shownUrlOf(addresses, name)
 }
 
 export function addressAt(host: string, { http, https }: { http: number; https: number }): ServiceAddress {

@@ -8,6 +8,7 @@ type CliErrorCode =
   | 'port-in-use'
   | 'process-died'
   | 'compose-failed'
+  | 'cluster-failed'
   | 'not-ready'
   | 'interrupted'
   | 'not-running'

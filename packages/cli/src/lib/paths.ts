@@ -28,6 +28,9 @@ export const packageFile = (path: string): string => relative(repository, join(d
 /** Returns the file of a program that a package exports, or that this package lists in `imports`, such as `#exporter`. */
 export const programFile = (name: string): string => fileURLToPath(import.meta.resolve(name))
 
+/** Returns the path of a file of the application in the images of the services and of setup. */
+export const imagePath = (file: string): string => join('/app', relative(repository, file))
+
 /** The folder for the state of `make up`. Git ignores it. */
 export const localFolder = join(repository, '.stack')
 

@@ -33,19 +33,19 @@ describe('./orderflow', () => {
     [
       ['up'],
       { STACK: 'podman' },
-      'error: STACK=podman is not supported\nnext: set STACK to local or docker, or leave it out\n',
+      'error: STACK=podman is not supported\nnext: set STACK to local or docker or kubernetes, or leave it out\n',
     ],
     [
       ['up'],
       { STORE: 'mysql' },
       'error: STORE=mysql is not supported\n' +
-        'next: set STORE to sqlite or postgresql as processes (STACK=local), mongodb or postgresql in containers (STACK=docker), or leave it out\n',
+        'next: set STORE to sqlite or postgresql as processes (STACK=local), mongodb or postgresql in containers (STACK=docker), mongodb or postgresql in Kubernetes (STACK=kubernetes), or leave it out\n',
     ],
     [
       ['up'],
       { STACK: 'local', STORE: 'mongodb' },
       'error: STORE=mongodb is not supported as processes (STACK=local)\n' +
-        'next: set STORE to sqlite or postgresql as processes (STACK=local), mongodb or postgresql in containers (STACK=docker), or leave it out\n',
+        'next: set STORE to sqlite or postgresql as processes (STACK=local), mongodb or postgresql in containers (STACK=docker), mongodb or postgresql in Kubernetes (STACK=kubernetes), or leave it out\n',
     ],
     [['publish'], {}, 'error: the file is missing\nnext: ./orderflow publish event.json\n'],
     [

@@ -64,11 +64,6 @@ export class ApiKeysError extends Error {
   }
 }
 
-/** Returns the records of a file that `./orderflow api-key` writes. @throws {ApiKeysError} */
-export function readApiKeys(file: string): ApiKeyRecord[] {
-  return parseApiKeys(textOf(file))
-}
-
 function textOf(file: string): string {
   try {
     return readFileSync(file, 'utf8')
@@ -77,7 +72,8 @@ function textOf(file: string): string {
   }
 }
 
-function parseApiKeys(text: string): ApiKeyRecord[] {
+/** Returns the records of a text that `./orderflow api-key` writes. @throws {ApiKeysError} */
+export function parseApiKeys(text: string): ApiKeyRecord[] {
   const records = parsed(text)
   if (validate(records)) return records
   const [problem] = validate.errors ?? []
@@ -114,7 +110,7 @@ export function openApiKeys(source: string, onProblem: (problem: string) => void
     return { find: (key) => callers.get(hashOf(key)), close() {} }
   }
   let version = versionOf(source)
-  let callers = callersOf(readApiKeys(source))
+  let callers = callersOf(parseApiKeys(textOf(source)))
   let problem = ''
   const refuse = ({ isText, message }: ApiKeysError) => {
     if (!isText) callers = new Map()
@@ -128,7 +124,7 @@ export function openApiKeys(source: string, onProblem: (problem: string) => void
     if (now !== undefined && now === version) return
     version = now
     try {
-      callers = callersOf(readApiKeys(source))
+      callers = callersOf(parseApiKeys(textOf(source)))
       problem = ''
     } catch (error) {
       refuse(error as ApiKeysError)

@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs'
+import { untilAllConsume } from '../kafka/readiness.ts'
+import { topics } from '../kafka/topics.ts'
+import { readRecord } from '../kubernetes/cluster.ts'
+import { CliError } from '../lib/error.ts'
+import { print } from '../lib/terminal.ts'
+import type { InsideOptions } from '../runner.ts'
+import { requireRunning, runningRunner } from './runners.ts'
+import { streamTroubles } from './stack.ts'
+
+interface InsideRequest {
+  args: string[]
+  /** A file on this machine, which the command reads from its standard input. The command has `-` in place of its name. */
+  file?: string | undefined
+  signal: () => AbortSignal
+}
+
+/** Runs a command of this program where Kafka is reachable. Returns its exit code, or undefined if this is the case on this machine. */
+export async function runNearKafka({ args, file, signal }: InsideRequest): Promise<number | undefined> {
+  if (!readRecord()) return undefined
+  const { inside } = (await runningRunner()) ?? {}
+  return await inside?.run(args, insideOptions(file, signal()))
+}
+
+/** @throws {CliError} `usage` for an unreadable file */
+export function insideOptions(file: string | undefined, signal: AbortSignal): InsideOptions {
+  const { API_KEY } = process.env
+  return { input: read(file), secrets: API_KEY ? { API_KEY } : {}, signal }
+}
+
+function read(file: string | undefined): Buffer | undefined {
+  if (file === undefined || file === '-') return undefined
+  try {
+    return readFileSync(file)
+  } catch (cause) {
+    throw new CliError('usage', `cannot read ${file}: ${(cause as Error).message}`, { cause })
+  }
+}
+
+// The following commands are for the pods in which commands run.
+
+export async function awaitConsumers(): Promise<void> {
+  const { kafka } = await requireRunning()
+  await untilAllConsume(kafka, print)
+}
+
+export async function printStreamTroubles(): Promise<void> {
+  const { kafka } = await requireRunning()
+  for (const trouble of await streamTroubles(kafka, topics.containers)) print(trouble)
+}

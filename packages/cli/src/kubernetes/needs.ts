@@ -1,0 +1,106 @@
+import { CliError } from '../lib/error.ts'
+import { versions } from '../lib/paths.ts'
+import { type Cluster, kubectl } from './cluster.ts'
+import { type Values, valuesFile } from './values.ts'
+
+interface Need {
+  isNeeded: (values: Values) => boolean
+  /** The group of the API that the product adds to the cluster. */
+  group: string
+  product: string
+  nextStep: string
+}
+
+const daprStep = `install Dapr: dapr init --kubernetes --wait --runtime-version ${versions.dapr}; or set sidecar: native in ${valuesFile}`
+
+const needs: readonly Need[] = [
+  { isNeeded: ({ sidecar }) => sidecar === 'injected', group: 'dapr.io', product: 'Dapr', nextStep: daprStep },
+  {
+    isNeeded: ({ scaling }) => scaling.enabled,
+    group: 'keda.sh',
+    product: 'KEDA',
+    nextStep: `install KEDA (https://keda.sh/docs/latest/deploy/), or set scaling.enabled: false in ${valuesFile}`,
+  },
+  {
+    isNeeded: ({ strimzi }) => strimzi.enabled,
+    group: 'kafka.strimzi.io',
+    product: 'Strimzi',
+    nextStep: `install Strimzi (https://strimzi.io/quickstarts/), or set strimzi.enabled: false in ${valuesFile}`,
+  },
+  {
+    isNeeded: ({ route }) => route.enabled,
+    group: 'gateway.networking.k8s.io',
+    product: 'the Gateway API',
+    nextStep: `install a gateway (https://gateway-api.sigs.k8s.io/guides/), or set route.enabled: false in ${valuesFile}`,
+  },
+  {
+    isNeeded: ({ monitoring }) => monitoring.enabled,
+    group: 'monitoring.coreos.com',
+    product: 'the Prometheus Operator',
+    nextStep: `install the Prometheus Operator (https://prometheus-operator.dev/docs/getting-started/installation/), or set monitoring.enabled: false in ${valuesFile}`,
+  },
+]
+
+/** @throws {CliError} `usage` unless the values name Kafka */
+export function requireKafka({ kafka }: Values): void {
+  if (kafka.brokers) return
+  throw new CliError(
+    'usage',
+    `${valuesFile} must name your Kafka (kafka.brokers), because the chart installs only services`,
+    {
+      nextStep: `install Kafka with SCRAM-SHA-512 and TLS, such as Strimzi (https://strimzi.io/quickstarts/). Then write to ${valuesFile}:
+  kafka: { brokers: "HOST:PORT,HOST:PORT", ca: { name: SECRET } }`,
+    },
+  )
+}
+
+/** @throws {CliError} `tools-missing` with the product that the cluster lacks */
+export async function requireProducts(cluster: Cluster, values: Values): Promise<void> {
+  const { groups } = JSON.parse(await kubectl(cluster, ['get', '--raw', '/apis'])) as { groups: { name: string }[] }
+  for (const { isNeeded, group, product, nextStep } of needs) {
+    if (!isNeeded(values) || groups.some(({ name }) => name === group)) continue
+    throw new CliError('tools-missing', `the cluster lacks ${product}`, { nextStep })
+  }
+}
+
+/** A pod with a sidecar, as the chart describes it. */
+const pod = {
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'sidecar-check', annotations: { 'dapr.io/enabled': 'true', 'dapr.io/app-id': 'sidecar-check' } },
+  spec: {
+    securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+    containers: [
+      {
+        name: 'service',
+        image: 'sidecar-check',
+        securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+      },
+    ],
+  },
+}
+
+interface InjectedPod {
+  spec: { containers: { name: string }[]; initContainers?: { name: string }[] }
+}
+
+/**
+ * Asks the API server for the pod that it would create. Pods start even if the injector adds no sidecar.
+ * @throws {CliError} `tools-missing` without a sidecar, `denied` if the namespace refuses it
+ */
+export async function requireInjector(cluster: Cluster): Promise<void> {
+  const args = ['create', '--dry-run=server', '--output', 'json', '--filename', '-']
+  const output = await kubectl(cluster, args, { input: JSON.stringify(pod) }).catch((error: CliError) => {
+    throw /violates PodSecurity/.test(error.message) ? refusedSidecar(cluster, error) : error
+  })
+  const { containers, initContainers = [] } = (JSON.parse(output) as InjectedPod).spec
+  if ([...containers, ...initContainers].some(({ name }) => name === 'daprd')) return
+  throw new CliError('tools-missing', 'the injector of Dapr adds no sidecar', { nextStep: daprStep })
+}
+
+function refusedSidecar({ context, namespace }: Cluster, cause: CliError): CliError {
+  return new CliError('denied', `namespace ${namespace} refuses the sidecars of Dapr’s injector: ${cause.message}`, {
+    nextStep: `let Dapr drop all privileges of sidecars (the value dapr_sidecar_injector.sidecarDropALLCapabilities=true of its chart). Or allow them: kubectl --context ${context} label namespace ${namespace} pod-security.kubernetes.io/enforce=baseline --overwrite. Or set sidecar: native in ${valuesFile}`,
+    cause,
+  })
+}

@@ -1,0 +1,71 @@
+import { table } from '@orderflow/service-kit/terminal'
+import { CliError } from '../lib/error.ts'
+import { formatDuration } from '../lib/terminal.ts'
+import type { StackStatus } from '../runner.ts'
+import type { Cluster } from './cluster.ts'
+import {
+  type Deployment,
+  isEnding,
+  isReady,
+  type Pod,
+  partOf,
+  readDeployments,
+  readPods,
+  refusalOf,
+  setupPart,
+  stateOf,
+  statusesOf,
+  versionsOf,
+} from './pods.ts'
+
+export async function clusterStatus(cluster: Cluster): Promise<StackStatus> {
+  const [deployments, pods] = await Promise.all([readDeployments(cluster), readPods(cluster)])
+  if (deployments.length === 0) return { lines: [], unwell: undefined, nextStep: 'make up' }
+  const sorted = pods.toSorted((a, b) => a.metadata.name.localeCompare(b.metadata.name))
+  const [header = '', ...lines] = table([
+    ['POD', 'READY', 'STATE', 'RESTARTS', 'UPTIME', 'VERSIONS'],
+    ...sorted.map(cellsOf),
+  ])
+  const colourOf = (pod: Pod) => (isEnding(pod) ? 'dim' : isWell(pod) ? 'green' : 'red')
+  return {
+    lines: [
+      { text: `context ${cluster.context}, namespace ${cluster.namespace}`, colour: 'dim' },
+      { text: header, colour: 'bold' },
+      ...lines.map((text, index) => ({ text, colour: colourOf(sorted[index] as Pod) }) as const),
+    ],
+    unwell: unwell(deployments, pods),
+    nextStep: `make logs SERVICE=..., kubectl --context ${cluster.context} --namespace ${cluster.namespace} describe pod NAME`,
+  }
+}
+
+/** @throws {CliError} `not-running` with the names of parts that do not run */
+export async function requirePods(cluster: Cluster): Promise<void> {
+  const [deployments, pods] = await Promise.all([readDeployments(cluster), readPods(cluster)])
+  const names = deployments.length === 0 ? ['the release'] : unwell(deployments, pods)
+  if (names.length === 0) return
+  throw new CliError('not-running', `not all parts run: ${names.join(', ')}`, { nextStep: 'make status, make up' })
+}
+
+function cellsOf(pod: Pod): string[] {
+  const statuses = statusesOf(pod)
+  const ready = statuses.filter((status) => status.ready).length
+  const restarts = statuses.reduce((sum, { restartCount }) => sum + restartCount, 0)
+  const age = formatDuration(Date.now() - Date.parse(pod.metadata.creationTimestamp))
+  return [pod.metadata.name, `${ready}/${statuses.length}`, stateOf(pod), String(restarts), age, versionsOf(pod)]
+}
+
+const isWell = (pod: Pod) => pod.status.phase === 'Succeeded' || isReady(pod)
+
+/** Returns the failed parts. A missing pod is reported by its Deployment, and an earlier attempt of the setup job not at all. */
+function unwell(deployments: Deployment[], pods: Pod[]): string[] {
+  const lacking = deployments.flatMap((deployment) => {
+    const { metadata, spec, status } = deployment
+    const { readyReplicas = 0 } = status
+    const refusal = refusalOf(deployment)
+    if (refusal) return [`${metadata.name} (${refusal})`]
+    return readyReplicas < spec.replicas ? [`${metadata.name} (${readyReplicas} of ${spec.replicas} ready)`] : []
+  })
+  const setup = pods.filter((pod) => partOf(pod) === setupPart)
+  const hasFailed = setup.length > 0 && setup.every((pod) => pod.status.phase === 'Failed')
+  return [...lacking, ...(hasFailed ? ['setup (failed)'] : [])]
+}
