@@ -68,7 +68,7 @@ function tests(this: Mocha.Suite): void {
   }
 
   describe('an installation', () => {
-    it('is refused without a Secret, with the name of the missing key', async () => {
+    it('names the key that a Secret lacks', async () => {
       await shop.kubectl(
         'patch',
         'secret',
