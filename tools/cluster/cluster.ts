@@ -157,7 +157,8 @@ async function start(record: RunRecord, images: string[], options: ClusterOption
     const { containerd, kubelet, proxy } = writeNodeConfiguration(node, certificates, files)
     await startProgram(node, 'containerd', ['/usr/bin/containerd', '--config', containerd])
     await eventually(() => succeeds(ctr(node, 'version')), `containerd of ${node.name}`, timeoutMs)
-    await importInto(node, [pauseImage])
+    // The kubelet starts pods at once, and a missing image would delay them.
+    await importInto(node, new Set([pauseImage, ...loaded]))
     const kubeletArguments = [
       `--node-ip=${node.address}`,
       `--hostname-override=${node.name}`,
@@ -225,7 +226,6 @@ async function start(record: RunRecord, images: string[], options: ClusterOption
     async addNode() {
       const node = await createNode()
       await startNode(node)
-      await importInto(node, loaded)
       await waitFor(() => isReady(node), node.name, join(logs, `${node.name}-kubelet.log`))
       if (options.networkPolicies) {
         await clients.kubectl('rollout', 'status', 'daemonset/kube-network-policies', '--namespace=kube-system')
