@@ -80,12 +80,10 @@ const timeoutMs = 120_000
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const { onProgress, signal, waitMs = 0 } = options
   await ensureRequirements(options)
-  await ensurePrograms(programsFor(options), options)
-  const images = imagesFor(options)
-  await ensureArchives(images, options)
   const record = await claimCluster(runFolder, { timeoutMs: waitMs, onProgress, signal, cleanUp: stopRun })
   try {
-    return await start(record, images, options)
+    await ensurePrograms(programsFor(options), options)
+    return await start(record, imagesFor(options), options)
   } catch (error) {
     await stopRun(record)
     throw error
@@ -117,6 +115,7 @@ async function start(record: RunRecord, images: string[], options: ClusterOption
   const logs = join(folder, 'logs')
   rmSync(folder, { recursive: true, force: true })
   for (const each of [data, logs]) mkdirSync(each, { recursive: true })
+  await ensureArchives(images, options)
   createMountPoints(record)
 
   const { address } = networkOf(1)
@@ -196,7 +195,8 @@ async function start(record: RunRecord, images: string[], options: ClusterOption
   await waitFor(() => isReady(first), firstNode, join(logs, `${firstNode}-kubelet.log`))
   onProgress(`${firstNode}: ready`)
   await clients.applyManifest(readManifest('storage-class'))
-  await loadImages(images)
+  await importInto(first, images)
+  for (const image of images) loaded.add(image)
   onProgress('images: loaded')
   await startDns(clients)
   onProgress('DNS: ready')
