@@ -13,7 +13,7 @@ const [quote, backslash, openObject, closeObject, openList, closeList] = [...Buf
  * The number of bytes of a delivery after which its entries are handled. The sidecar cannot limit the bytes of a delivery: 200 records
  * (components/subscriptions.*.yaml) of 256 KiB (topic-settings.ts) take 70 MB in base64.
  */
-const partBytes = 2 * 1024 * 1024
+const partBytes = 1024 * 1024
 
 /** Waits until a part of this size may be handled. Returns a function that ends the turn. */
 export type TakeTurn = (bytes: number) => Promise<() => void>
@@ -37,8 +37,11 @@ export async function* readParts(body: AsyncIterable<Buffer>, takeTurn: TakeTurn
   let chunk: Buffer = Buffer.alloc(0)
   let next = 0
   let entryStart: number | undefined
-  /** The earlier pieces of the current entry. */
-  let pieces: Buffer[] = []
+  /**
+   * The beginning of an entry whose end has not arrived. The buffer is reused, because many buffers of this size would be garbage for a long time.
+   */
+  let kept = Buffer.alloc(0)
+  let keptBytes = 0
 
   function skipText(): void {
     const quoteAt = chunk.indexOf(quote, next)
@@ -70,12 +73,21 @@ export async function* readParts(body: AsyncIterable<Buffer>, takeTurn: TakeTurn
   }
 
   function endEntry(start: number): void {
-    // Most entries arrive in one chunk, and need no copy.
-    const last = chunk.subarray(start, next)
-    const whole = pieces.length === 0 ? last : Buffer.concat([...pieces, last])
-    part.push(entryIn(whole.toString()))
+    if (keptBytes > 0) keep(start, next)
+    part.push(entryIn(keptBytes > 0 ? kept.toString('utf8', 0, keptBytes) : chunk.toString('utf8', start, next)))
     entryStart = undefined
-    pieces = []
+    keptBytes = 0
+  }
+
+  function keep(start: number, end: number): void {
+    const length = keptBytes + end - start
+    if (kept.length < length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(length, 2 * kept.length))
+      kept.copy(larger, 0, 0, keptBytes)
+      kept = larger
+    }
+    chunk.copy(kept, keptBytes, start, end)
+    keptBytes = length
   }
 
   for await (chunk of body) {
@@ -85,7 +97,7 @@ export async function* readParts(body: AsyncIterable<Buffer>, takeTurn: TakeTurn
       else readByte()
     }
     if (entryStart !== undefined) {
-      pieces.push(chunk.subarray(entryStart))
+      keep(entryStart, chunk.length)
       entryStart = 0
     }
     bytes += chunk.length
