@@ -21,11 +21,11 @@ const answer = read('answers.json').find(isMeant)
 process.stdout.write(answer ? answer[1] : '')
 `
 
-/** Puts a fake kubectl and a fake helm first in PATH, until `restore`. */
+/** Puts fake programs first in PATH, until `restore`. */
 export function fakeCluster(folder: string) {
   const bin = join(folder, 'bin')
   mkdirSync(bin)
-  for (const program of ['kubectl', 'helm']) {
+  for (const program of ['kubectl', 'helm', 'docker', 'kind']) {
     writeFileSync(join(bin, program), script)
     chmodSync(join(bin, program), 0o755)
   }

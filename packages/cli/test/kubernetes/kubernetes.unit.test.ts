@@ -4,11 +4,13 @@ import { expect } from 'chai'
 import { reachFromInside } from '../../src/kubernetes/addresses.ts'
 import { type Cluster, kubectl, readContext } from '../../src/kubernetes/cluster.ts'
 import { isLocal, requireConsent } from '../../src/kubernetes/consent.ts'
+import { provideImages } from '../../src/kubernetes/images.ts'
 import { runInside } from '../../src/kubernetes/inside.ts'
 import { requireInjector, requireKafka, requireProducts } from '../../src/kubernetes/needs.ts'
 import { ensureSecrets } from '../../src/kubernetes/secrets.ts'
 import { readValues, type Values } from '../../src/kubernetes/values.ts'
 import { CliError } from '../../src/lib/error.ts'
+import { applicationName } from '../../src/lib/paths.ts'
 import { services, storedServices } from '../../src/lib/services.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 import { fakeCluster } from './fake-cluster.ts'
@@ -254,6 +256,51 @@ describe('the runner of Kubernetes', () => {
       await ensureSecrets(cluster, values(), { ...given, Stream__SaslUsername: 'operator' })
       const operator = sentBy(fake, 'create').find(({ metadata }) => metadata.name === 'operator-secrets')
       expect(operator?.data.KAFKA_OPERATOR_PASSWORD).to.equal(encoded('given-password'))
+    })
+  })
+
+  describe('provideImages', () => {
+    const images = [...services.map(({ name }) => name), 'setup']
+    const nameOf = (image: string) => `${applicationName}-${image}`
+    const digest = `sha256:${'0'.repeat(64)}`
+    const options = { onProgress: () => {}, signal: new AbortController().signal }
+    const callsOf = (fake: ReturnType<typeof fakeCluster>, program: string) =>
+      fake.calls().flatMap((call) => (call.program === program ? [call.args.join(' ')] : []))
+
+    it('pushes images to the registry, and pins the digests that the registry returns', async () => {
+      const fake = fakeCluster(temporaryFolder())
+      fake.answer(
+        'inspect',
+        images.map((image) => `registry.example:5000/shop/${nameOf(image)}@${digest}`),
+      )
+      const values = valuesWith('images: { registry: "registry.example:5000/shop", tag: "7" }')
+      const provided = await provideImages(cluster, values, options)
+      expect(provided).to.deep.equal({ digests: Object.fromEntries(images.map((image) => [image, digest])) })
+      const pushed = images.map((image) => `push --quiet registry.example:5000/shop/${nameOf(image)}:7`)
+      expect(callsOf(fake, 'docker')).to.include.members(pushed)
+    })
+
+    it('builds no images if the values have all digests', async () => {
+      const fake = fakeCluster(temporaryFolder())
+      const digests = images.map((image) => `${image}: "${digest}"`).join(', ')
+      const values = valuesWith(`images: { registry: registry.example, digests: { ${digests} } }`)
+      expect(await provideImages(cluster, values, options)).to.deep.equal({})
+      expect(fake.calls()).to.deep.equal([])
+    })
+
+    it('loads images into a cluster of kind, with a tag of their content', async () => {
+      const fake = fakeCluster(temporaryFolder())
+      fake.answer('inspect', 'sha256:1')
+      const { tag } = await provideImages({ ...cluster, context: 'kind-shop' }, valuesWith(''), options)
+      expect(tag).to.match(/^[0-9a-f]{12}$/)
+      const names = images.map((image) => `localhost/${nameOf(image)}:${tag}`)
+      expect(callsOf(fake, 'kind')).to.deep.equal([`load docker-image --name shop ${names.join(' ')}`])
+    })
+
+    it('expects images on the nodes of another cluster if the values name no registry', async () => {
+      const fake = fakeCluster(temporaryFolder())
+      expect(await provideImages(cluster, valuesWith(''), options)).to.deep.equal({})
+      expect(fake.calls()).to.deep.equal([])
     })
   })
 
