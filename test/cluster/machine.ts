@@ -33,11 +33,16 @@ const folders = [
   '/var/log/pods',
 ]
 
+/** Matches mounts of a cluster. Other programs of this machine, such as Podman, may mount something at the same time. */
+const ofCluster = /kubelet|containerd|\/cni|\/netns|hostpath_pv|\/var\/log\/|\.stack\/cluster|\/proc\/sys\//
+
 export async function inspectMachine(): Promise<Record<string, unknown>> {
   const run = (command: string, ...args: string[]) => runTool(command, args, { cwd: repository })
   const rules = await run('iptables-save')
   return {
-    mounts: readFileSync('/proc/self/mounts', 'utf8').split('\n').sort(),
+    mounts: readFileSync('/proc/self/mounts', 'utf8')
+      .split('\n')
+      .filter((line) => ofCluster.test(line)),
     cgroups: globSync('/sys/fs/cgroup/{,*/}{kubepods,k8s.io,orderflow-cluster}*'),
     devices: (await run('ip', '-oneline', 'link')).split('\n').map((line) => line.split(' ')[1]),
     routes: await run('ip', 'route'),
