@@ -94,6 +94,9 @@ topics and partitions. Urgent events therefore come through the components ${con
 delivers other events (docs/adr/0018). If ${publishingComponent} cannot publish, a service publishes through other components (docs/adr/0012).`)}${documents.join('---\n')}`
 }
 
+const reasonForInitTimeout = `  # If several sidecars start on a busy machine, their connections to Kafka take longer than Dapr's default of 5s. The sidecar would end.
+`
+
 function componentText(name: string, isFirst: boolean): string {
   const settings = settingsOf(name).map(({ name: setting, value, why }) => {
     const reason = isFirst && why ? why.split('\n').map((line) => `    # ${line}\n`) : []
@@ -108,6 +111,7 @@ auth:
 spec:
   type: pubsub.kafka
   version: v1
+${isFirst ? reasonForInitTimeout : ''}  initTimeout: 30s
   metadata:
 ${settings.join('')}${scopesOf(services)}`
 }
