@@ -79,13 +79,13 @@ export async function status(): Promise<number> {
     print('stopped; `make up` starts it')
     return 0
   }
-  const troubles = await Promise.all([
-    runner.runningServices().then(troublesOf),
-    runner.inside?.streamTroubles() ?? streamTroubles(runner.reach().kafka, topics[runner.surroundings]),
-  ])
-  if (troubles.flat().length > 0) print()
-  for (const trouble of troubles.flat()) print(paint('red', trouble))
-  if (unwell.length === 0) return troubles.flat().length > 0 ? 1 : 0
+  const ofServices = await troublesOf(await runner.runningServices())
+  // Not at the same time: in Kubernetes this starts a pod, which could slow down the answers of services on a small machine.
+  const ofStream = runner.inside?.streamTroubles() ?? streamTroubles(runner.reach().kafka, topics[runner.surroundings])
+  const troubles = [...ofServices, ...(await ofStream)]
+  if (troubles.length > 0) print()
+  for (const trouble of troubles) print(paint('red', trouble))
+  if (unwell.length === 0) return troubles.length > 0 ? 1 : 0
   print(`\n${paint('red', 'some parts have failed')}: ${unwell.join(', ')}`)
   print(`next: ${nextStep}`)
   return 1
