@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { entryOf, kafkaPasswords, newSecret, operatorUser, repository, serviceImage, services } from '@orderflow/cli'
-import type { Cluster } from '@orderflow/cluster'
+import { type Cluster, hostAddress } from '@orderflow/cluster'
 import type { Servers } from '@orderflow/cluster/servers'
 
 /** An installation of the chart in a namespace of its own, with PostgreSQL as the store. */
@@ -42,11 +42,16 @@ export async function prepareInstallation(cluster: Cluster, servers: Servers): P
     'settings.Auth__Mode=open',
     'settings.Limits__AddressPerMinute=0',
   ]
+  // Lets this machine, which is no pod, call the services.
+  const clients = JSON.stringify([{ podSelector: {} }, { ipBlock: { cidr: `${hostAddress}/32` } }])
   const addresses = new Map<string, string>()
   return {
     namespace,
     async apply(...changes) {
-      const set = [...values, ...changes].flatMap((value) => ['--set-string', value])
+      const set = [
+        ...[...values, ...changes].flatMap((value) => ['--set-string', value]),
+        ...['--set-json', `network.clients=${clients}`],
+      ]
       await cluster.helm('upgrade', '--install', release, chart, ...inNamespace, ...set, '--wait', '--timeout', '4m')
       for (const { name, http } of services) {
         const { spec } = await cluster.get<{ spec: { clusterIP: string } }>('service', name, ...inNamespace)

@@ -6,7 +6,7 @@ import { readLog } from '@orderflow/chaos/ledger/read-log'
 import { type Load, startHttpLoad } from '@orderflow/chaos/load/http-load'
 import { approveUpTo } from '@orderflow/chaos/load/orders'
 import { createTally } from '@orderflow/chaos/load/tally'
-import { eventually, operatorUser, services, timed } from '@orderflow/cli'
+import { eventually, nodeImage, operatorUser, services, timed } from '@orderflow/cli'
 import { type Cluster, clusterMissing, daprNamespace, rolledOut, startCluster } from '@orderflow/cluster'
 import { type Servers, startServers } from '@orderflow/cluster/servers'
 import { leaveOut } from '@orderflow/test-kit/not-run'
@@ -40,6 +40,7 @@ function tests(this: Mocha.Suite): void {
     cluster = await startCluster({ dapr: true, networkPolicies: true, onProgress, waitMs: buildTimeoutMs })
     servers = await startServers(cluster, 'postgresql')
     shop = await prepareInstallation(cluster, servers)
+    await cluster.loadImages([nodeImage])
   })
   after(async () => {
     isOver = true
