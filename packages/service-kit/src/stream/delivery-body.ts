@@ -13,7 +13,7 @@ const [quote, backslash, openObject, closeObject, openList, closeList] = [...Buf
  * The number of bytes of a delivery after which its entries are handled. The sidecar cannot limit the bytes of a delivery: 200 records
  * (components/subscriptions.*.yaml) of 256 KiB (topic-settings.ts) take 70 MB in base64.
  */
-const partBytes = 1024 * 1024
+const partBytes = 2 * 1024 * 1024
 
 /** Waits until a part of this size may be handled. Returns a function that ends the turn. */
 export type TakeTurn = (bytes: number) => Promise<() => void>

@@ -72,9 +72,13 @@ describe('readParts', () => {
     }
   })
 
-  it('divides a large delivery into parts of about one MiB, and keeps the order', async () => {
-    const parts = await readApart(pieces(largeDelivery(5), 65_536))
-    expect(parts.map((part) => part.map(({ entryId }) => entryId))).to.deep.equal([[0], [1, 2], [3, 4]])
+  it('divides a large delivery into parts of about two MiB, and keeps the order', async () => {
+    const parts = await readApart(pieces(largeDelivery(9), 65_536))
+    expect(parts.map((part) => part.map(({ entryId }) => entryId))).to.deep.equal([
+      [0, 1, 2],
+      [3, 4, 5, 6],
+      [7, 8],
+    ])
   })
 
   it('reads a small delivery as one part', async () => {
@@ -93,14 +97,14 @@ describe('readParts', () => {
     const parts = readParts(counted(), createTurns(1))
     await parts.next()
     await new Promise((resolve) => setImmediate(resolve))
-    expect(read).to.be.within(mebibyte, mebibyte + 65_536)
+    expect(read).to.be.within(2 * mebibyte, 2 * mebibyte + 65_536)
     await parts.return(undefined)
   })
 
   it('ends the turn of a part when the caller stops in the middle of a delivery', async () => {
     const takeTurn = createTurns(1)
     for await (const part of readParts(pieces(largeDelivery(9), 65_536), takeTurn)) {
-      expect(part).to.have.length(1)
+      expect(part).to.have.length(3)
       break
     }
     await takeTurn(1)
@@ -111,14 +115,14 @@ describe('readParts', () => {
     let thrown: unknown
     try {
       for await (const { length } of readParts(
-        pieces(`${largeDelivery(2).slice(0, -2)},{x}]}`, 65_536),
+        pieces(`${largeDelivery(5).slice(0, -2)},{x}]}`, 65_536),
         createTurns(1),
       ))
         lengths.push(length)
     } catch (error) {
       thrown = error
     }
-    expect(lengths).to.deep.equal([1])
+    expect(lengths).to.deep.equal([3])
     expect(thrown).to.be.instanceOf(TypeError)
   })
 })
