@@ -71,6 +71,8 @@ export async function startDapr(clients: Clients): Promise<void> {
     'global.tag': clusterVersions.dapr,
     // Volumes of this cluster belong to root, and the scheduler runs without root.
     'dapr_scheduler.cluster.inMemoryStorage': true,
+    // Otherwise the Pod Security Standard "restricted" refuses pods with sidecars.
+    'dapr_sidecar_injector.sidecarDropALLCapabilities': true,
   }
   const values = Object.entries(settings).flatMap(([name, value]) => ['--set', `${name}=${value}`])
   const chart = programFile('dapr', 'charts/dapr')
