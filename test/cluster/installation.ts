@@ -42,8 +42,9 @@ export async function prepareInstallation(cluster: Cluster, servers: Servers): P
     'settings.Auth__Mode=open',
     'settings.Limits__AddressPerMinute=0',
   ]
-  // Lets this machine, which is no pod, call the services.
-  const clients = JSON.stringify([{ podSelector: {} }, { ipBlock: { cidr: `${hostAddress}/32` } }])
+  // Lets this machine call the services. On other nodes, its connections have the address of the first node.
+  const machines = hostAddress.replace(/\d+$/, '0/24')
+  const clients = JSON.stringify([{ podSelector: {} }, { ipBlock: { cidr: machines } }])
   const addresses = new Map<string, string>()
   return {
     namespace,
