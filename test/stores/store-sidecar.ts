@@ -1,7 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFileSync, cpSync, mkdirSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { daprdFile, daprdFlags, eventually, freeServicePorts, newSecret, repository } from '@orderflow/cli'
 import { createSidecar, type Sidecar } from '@orderflow/service-kit/sidecar'
 
@@ -30,8 +30,12 @@ export async function startStoreSidecar(
   rmSync(resources, { recursive: true, force: true })
   mkdirSync(resources, { recursive: true })
   const components = join(repository, 'components')
-  cpSync(join(components, store), resources, { recursive: true })
-  copyFileSync(join(components, 'secretstore.yaml'), join(resources, 'secretstore.yaml'))
+  const files = [...readdirSync(join(components, store)).map((name) => join(store, name)), 'secretstore.yaml']
+  for (const file of files) {
+    // The scopes allow only the services of the application.
+    const unscoped = readFileSync(join(components, file), 'utf8').replace(/^scopes:\n(?: .*\n)+/m, '')
+    writeFileSync(join(resources, basename(file)), unscoped)
+  }
   const ports = await freeServicePorts()
   const token = newSecret()
   const configuration = join(repository, 'components/configuration.yaml')
