@@ -1,40 +1,18 @@
-{{/* The variables of a sidecar from Secrets, by name: the Secret and the key. */}}
-{{- define "sidecarSecrets" -}}
-{{- $root := index . 0 -}}
-{{- $name := index . 1 -}}
-{{- $service := index . 2 -}}
-{{- $secrets := printf "%s-secrets" $name -}}
-Stream__SaslPassword: [{{ include "passwordSecret" . }}, {{ include "passwordKey" $root }}]
-APP_API_TOKEN: [{{ $secrets }}, APP_API_TOKEN]
-DAPR_API_TOKEN: [{{ $secrets }}, DAPR_API_TOKEN]
-{{- if $service.hasStore }}
-State__ConnectionString: [{{ $secrets }}, State__ConnectionString]
-{{- end }}
-{{- with $root.Values.kafka.ca }}
-{{- if .name }}
-Stream__CaCert: [{{ .name }}, {{ .key }}]
-{{- end }}
-{{- end }}
-{{- end }}
-
-{{/* The other variables of a sidecar. */}}
+{{/* The variables of a sidecar. */}}
 {{- define "sidecarVariables" -}}
-{{- $root := index . 0 -}}
-Stream__Brokers: {{ required "kafka.brokers is not set: set it to Kafka's bootstrap servers" $root.Values.kafka.brokers | quote }}
-Stream__AuthType: password
-Stream__SaslMechanism: {{ $root.Values.kafka.saslMechanism }}
-Stream__SaslUsername: {{ index . 1 }}
-Stream__DisableTls: "false"
-Stream__SessionTimeout: {{ $root.Values.kafka.sessionTimeout }}
-{{- if not $root.Values.kafka.ca.name }}
-Stream__CaCert: ""
-{{- end }}
-GOMEMLIMIT: {{ $root.Values.sidecarMemory }}
+{{ include "sharedVariables" . }}
+GOMEMLIMIT: {{ (index . 0).Values.sidecarMemory }}
 OTEL_SERVICE_NAME: {{ index . 1 }}-sidecar
-{{- range $variable, $value := $root.Values.settings }}
+{{- range $variable, $value := (index . 0).Values.settings }}
 {{- if hasPrefix "OTEL_" $variable }}
 {{ $variable }}: {{ $value | quote }}
 {{- end }}
+{{- end }}
+{{- end }}
+{{- define "sidecarSecrets" -}}
+{{ include "sharedSecrets" . }}
+{{- if (index . 2).hasStore }}
+State__ConnectionString: [{{ index . 1 }}-secrets, State__ConnectionString]
 {{- end }}
 {{- end }}
 
@@ -52,12 +30,7 @@ OTEL_SERVICE_NAME: {{ index . 1 }}-sidecar
     - { name: sidecar-health, containerPort: {{ $sidecar.public }} }
     - { name: sidecar-metrics, containerPort: {{ $sidecar.metrics }} }
   env:
-    {{- range $variable, $value := include "sidecarVariables" . | fromYaml }}
-    - { name: {{ $variable }}, value: {{ $value | quote }} }
-    {{- end }}
-    {{- range $variable, $secret := include "sidecarSecrets" . | fromYaml }}
-    {{- include "secret" (prepend $secret $variable) | nindent 4 }}
-    {{- end }}
+    {{- include "environment" (list (include "sidecarVariables" .) (include "sidecarSecrets" .)) | nindent 4 }}
   livenessProbe:
     httpGet: { path: /v1.0/healthz/outbound, port: sidecar-health }
     initialDelaySeconds: 60

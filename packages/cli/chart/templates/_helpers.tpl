@@ -21,12 +21,17 @@ app.kubernetes.io/instance: {{ $root.Release.Name }}
 {{ if $digest }}{{ $image }}@{{ $digest }}{{ else }}{{ $image }}:{{ $root.Values.images.tag }}{{ end }}
 {{- end }}
 
-{{- define "podSecurity" -}}
-runAsNonRoot: true
-runAsUser: 10001
-runAsGroup: 10001
-fsGroup: 10001
-seccompProfile: { type: RuntimeDefault }
+{{/* The settings of all pods. */}}
+{{- define "pod" -}}
+imagePullSecrets: {{ toJson .Values.images.pullSecrets }}
+automountServiceAccountToken: false
+enableServiceLinks: false
+securityContext:
+  runAsNonRoot: true
+  runAsUser: 10001
+  runAsGroup: 10001
+  fsGroup: 10001
+  seccompProfile: { type: RuntimeDefault }
 {{- end }}
 
 {{- define "containerSecurity" -}}
@@ -50,29 +55,49 @@ capabilities: { drop: [ALL] }
 {{- if .Values.strimzi.enabled }}password{{ else }}Stream__SaslPassword{{ end -}}
 {{- end }}
 
-{{/* The settings with which services, sidecars and the exporter connect to Kafka, without user and password. */}}
-{{- define "kafka" -}}
-- { name: Stream__Brokers, value: {{ required "kafka.brokers is not set: set it to Kafka's bootstrap servers" .Values.kafka.brokers | quote }} }
-- { name: Stream__AuthType, value: password }
-- { name: Stream__SaslMechanism, value: {{ .Values.kafka.saslMechanism }} }
-- { name: Stream__DisableTls, value: "false" }
-- { name: Stream__SessionTimeout, value: {{ .Values.kafka.sessionTimeout }} }
-{{- if .Values.kafka.ca.name }}
-{{ include "secret" (list "Stream__CaCert" .Values.kafka.ca.name .Values.kafka.ca.key) }}
-{{- else }}
-- { name: Stream__CaCert, value: "" }
+{{/* The list of a container's variables, from two maps as YAML: the values, and the Secrets with their keys. */}}
+{{- define "environment" -}}
+{{- range $variable, $value := index . 0 | fromYaml }}
+- { name: {{ $variable }}, value: {{ $value | quote }} }
+{{- end }}
+{{- range $variable, $secret := index . 1 | fromYaml }}
+{{ include "secret" (prepend $secret $variable) }}
 {{- end }}
 {{- end }}
 
-{{/* The settings that the service and its sidecar share. */}}
-{{- define "shared" -}}
-{{- $root := index . 0 -}}
-{{- $name := index . 1 -}}
-{{ include "kafka" $root }}
-- { name: Stream__SaslUsername, value: {{ $name }} }
-{{ include "secret" (list "Stream__SaslPassword" (include "passwordSecret" .) (include "passwordKey" $root)) }}
-{{ include "secret" (list "APP_API_TOKEN" (printf "%s-secrets" $name) "APP_API_TOKEN") }}
-{{ include "secret" (list "DAPR_API_TOKEN" (printf "%s-secrets" $name) "DAPR_API_TOKEN") }}
+{{/* The settings with which all programs connect to Kafka, without user and password. */}}
+{{- define "kafkaVariables" -}}
+Stream__Brokers: {{ required "kafka.brokers is not set: set it to Kafka's bootstrap servers" .Values.kafka.brokers | quote }}
+Stream__AuthType: password
+Stream__SaslMechanism: {{ .Values.kafka.saslMechanism }}
+Stream__DisableTls: "false"
+Stream__SessionTimeout: {{ .Values.kafka.sessionTimeout }}
+{{- if not .Values.kafka.ca.name }}
+Stream__CaCert: ""
+{{- end }}
+{{- end }}
+{{- define "kafkaSecrets" -}}
+{{- with .Values.kafka.ca }}
+{{- if .name }}
+Stream__CaCert: [{{ .name }}, {{ .key }}]
+{{- end }}
+{{- end }}
+{{- end }}
+{{- define "kafka" -}}
+{{ include "environment" (list (include "kafkaVariables" .) (include "kafkaSecrets" .)) }}
+{{- end }}
+
+{{/* The settings that a service and its sidecar share. */}}
+{{- define "sharedVariables" -}}
+{{ include "kafkaVariables" (index . 0) }}
+Stream__SaslUsername: {{ index . 1 }}
+{{- end }}
+{{- define "sharedSecrets" -}}
+{{- $secrets := printf "%s-secrets" (index . 1) -}}
+{{ include "kafkaSecrets" (index . 0) }}
+Stream__SaslPassword: [{{ include "passwordSecret" . }}, {{ include "passwordKey" (index . 0) }}]
+APP_API_TOKEN: [{{ $secrets }}, APP_API_TOKEN]
+DAPR_API_TOKEN: [{{ $secrets }}, DAPR_API_TOKEN]
 {{- end }}
 
 {{/* The variables with which the setup job and operators connect to Kafka. */}}
