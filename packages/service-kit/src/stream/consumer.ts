@@ -3,6 +3,7 @@ import type { Logger } from '../telemetry/log.ts'
 import type { Metrics, Outcome } from '../telemetry/metrics.ts'
 import type { Trust } from '../trust/trust.ts'
 import type { AppendTimes } from './append-times.ts'
+import { createBrake } from './brake.ts'
 import {
   createEventHandler,
   type EventHandlerOptions,
@@ -15,6 +16,8 @@ import {
 import { faultCodes } from './fault.ts'
 import { type ObservedDelivery, observeDelivery } from './observed.ts'
 import { type BulkEntry, type Delivery, positionOf, positionText, type RecordPosition, readDelivery } from './record.ts'
+import { createRedeliveries, type Redelivered } from './redeliveries.ts'
+import { createUnhandledCounter } from './unhandled.ts'
 
 export interface ConsumerOptions extends Pick<EventHandlerOptions, 'app' | 'publish' | 'refusals' | 'now'> {
   trust: Pick<Trust, 'requireTrusted' | 'asksForSignature'>
@@ -232,129 +235,8 @@ function late(): Failure {
   return { kind: 'infrastructure', error, ids: {} }
 }
 
-/** Returns the key as the sidecar delivered it; empty for a record without a key. */
-const keyOf = ({ metadata: { __key: key = '' } }: BulkEntry): string => key
-
-const windowSize = 1_000
-/** The allowed share of events with bugs among the latest `windowSize` events. Above this share, the service stops consuming the topic. */
-const maxShare = 0.05
-/** The smallest number of bugs at which the service stops consuming a topic. */
-const minBugs = 20
-
-interface Brake {
-  /**
-   * Counts an event after its last attempt. `isBug` is true if the event became a dead letter because of a bug (`handler-error`, `internal-error`).
-   */
-  ended(isBug: boolean): void
-  reason(): string | undefined
-}
-
-/**
- * Stops the consumption of a topic if too many events meet a bug. Otherwise a bad deployment would turn the whole log into dead letters. The service
- * consumes the topic again only after a restart, because usually only a new version of the service succeeds.
- */
-function createBrake(topic: string): Brake {
-  const window: boolean[] = []
-  let next = 0
-  let bugs = 0
-  let reason: string | undefined
-
-  return {
-    ended(isBug) {
-      if (window[next]) bugs -= 1
-      window[next] = isBug
-      next = (next + 1) % windowSize
-      if (!isBug) return
-      bugs += 1
-      if (bugs < minBugs || bugs <= maxShare * window.length) return
-      reason ??=
-        `${topic} is no longer consumed: ${bugs} of its last ${window.length} events met a bug of this service ` +
-        '(handler-error, internal-error); deploy a version without the bug, or restart the service to continue'
-    },
-    reason: () => reason,
-  }
-}
-
-export interface Redelivered extends RecordPosition {
-  deliveries: number
-}
-
 /** The number of deliveries after which a record needs an operator. The sidecar repeats a delivery every second (components/resiliency.yaml). */
 const manyDeliveries = 10
 
-/**
- * The time after which the count of a record's deliveries is deleted. If the record is not delivered in this time, another replica has received it.
- */
-const forgottenAfterMs = 60_000
-
-interface Redeliveries {
-  failed(position: RecordPosition): number
-  ended(position: RecordPosition): void
-  /** Returns, for each partition, the record with the most failed deliveries. */
-  worst(): Redelivered[]
-}
-
-function createRedeliveries(now: () => Date): Redeliveries {
-  const counts = new Map<string, { position: RecordPosition; deliveries: number; at: number }>()
-
-  function forgetOld(): void {
-    const oldest = now().getTime() - forgottenAfterMs
-    for (const [key, { at }] of counts) if (at < oldest) counts.delete(key)
-  }
-
-  return {
-    failed(position) {
-      const key = positionText(position)
-      const deliveries = (counts.get(key)?.deliveries ?? 0) + 1
-      counts.set(key, { position, deliveries, at: now().getTime() })
-      return deliveries
-    },
-    ended(position) {
-      // The check is faster than creating the key, and the map is nearly always empty.
-      if (counts.size > 0) counts.delete(positionText(position))
-    },
-    worst() {
-      forgetOld()
-      const worst = new Map<number, Redelivered>()
-      for (const { position, deliveries } of counts.values()) {
-        if (deliveries > (worst.get(position.partition)?.deliveries ?? 0)) {
-          worst.set(position.partition, { ...position, deliveries })
-        }
-      }
-      return [...worst.values()]
-    },
-  }
-}
-
-const logPeriodMs = 60_000
-/** The number of event types that are counted separately. It is limited, because publishers choose the names. */
-const maxTypes = 50
-const otherTypes = '(others)'
-const oddType = '(no plain name)'
-const maxNameLength = 80
-/** The pattern of an event's name. Any other text may be personal data. */
-const plainName = /^[\w.:/-]+(@\d+)?$/
-
-/**
- * Counts events without a handler, by `Name@Version`. It logs the first event of each type at once, and the number of events after a minute.
- */
-export function createUnhandledCounter(topic: string, log: Logger): (type: string) => void {
-  const counts = new Map<string, number>()
-
-  function endPeriod(): void {
-    for (const [event, count] of counts) {
-      if (count > 1) log.info({ topic, event, count }, 'events without a handler in the last minute')
-    }
-    counts.clear()
-  }
-
-  return (type) => {
-    if (counts.size === 0) setTimeout(endPeriod, logPeriodMs).unref()
-    const short = plainName.test(type) ? type.slice(0, maxNameLength) : oddType
-    const event = counts.has(short) || counts.size < maxTypes ? short : otherTypes
-    const count = (counts.get(event) ?? 0) + 1
-    counts.set(event, count)
-    if (count === 1)
-      log.info({ topic, event }, 'no handler for this event; later events of this type are counted for a minute')
-  }
-}
+/** Returns the key as the sidecar delivered it; empty for a record without a key. */
+const keyOf = ({ metadata: { __key: key = '' } }: BulkEntry): string => key

@@ -1,6 +1,6 @@
 import { mock } from 'node:test'
 import { expect } from 'chai'
-import { createUnhandledCounter } from '../../src/stream/consumer.ts'
+import { createUnhandledCounter } from '../../src/stream/unhandled.ts'
 import { capturedLog } from '../../src/testing/captured-log.ts'
 
 const first = 'no handler for this event; later events of this type are counted for a minute'

@@ -1,0 +1,49 @@
+import { positionText, type RecordPosition } from './record.ts'
+
+export interface Redelivered extends RecordPosition {
+  deliveries: number
+}
+
+/**
+ * The time after which the count of a record's deliveries is deleted. If the record is not delivered in this time, another replica has received it.
+ */
+const forgottenAfterMs = 60_000
+
+interface Redeliveries {
+  failed(position: RecordPosition): number
+  ended(position: RecordPosition): void
+  /** Returns, for each partition, the record with the most failed deliveries. */
+  worst(): Redelivered[]
+}
+
+export function createRedeliveries(now: () => Date): Redeliveries {
+  const counts = new Map<string, { position: RecordPosition; deliveries: number; at: number }>()
+
+  function forgetOld(): void {
+    const oldest = now().getTime() - forgottenAfterMs
+    for (const [key, { at }] of counts) if (at < oldest) counts.delete(key)
+  }
+
+  return {
+    failed(position) {
+      const key = positionText(position)
+      const deliveries = (counts.get(key)?.deliveries ?? 0) + 1
+      counts.set(key, { position, deliveries, at: now().getTime() })
+      return deliveries
+    },
+    ended(position) {
+      // The check is faster than creating the key, and the map is nearly always empty.
+      if (counts.size > 0) counts.delete(positionText(position))
+    },
+    worst() {
+      forgetOld()
+      const worst = new Map<number, Redelivered>()
+      for (const { position, deliveries } of counts.values()) {
+        if (deliveries > (worst.get(position.partition)?.deliveries ?? 0)) {
+          worst.set(position.partition, { ...position, deliveries })
+        }
+      }
+      return [...worst.values()]
+    },
+  }
+}
