@@ -38,8 +38,8 @@ describe('make new-service', () => {
       'gift-card-service/src/routes/gift-cards.ts',
       'gift-card-service/test/subject.ts',
     ])
-    const told = [...changed, ...added].map((path) => path.replace(/^(chart|components)\/.*/, '$1'))
-    for (const path of told) expect(stdout).to.contain(path)
+    const names = [...changed, ...added].map((path) => path.replace(/^(chart|components)\/.*/, '$1'))
+    for (const path of names) expect(stdout).to.contain(path)
   })
 
   it('creates a service that passes lint, types, its own tests and the tests of all services', async () => {

@@ -201,7 +201,7 @@ export const commandGroups: CommandGroups = {
     publish: {
       summary: 'Publish an event as an outside publisher',
       parameters: 'FILE',
-      more: 'FILE may be -, which stands for the standard input.',
+      more: 'If FILE is -, the command reads its standard input.',
       options: {
         key: { value: 'KEY', summary: 'the key of the record (default: the topic’s key in the event)' },
         raw: { summary: 'skip validation, for example to see a dead letter' },

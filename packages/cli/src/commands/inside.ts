@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs'
 import { untilAllConsume } from '../kafka/readiness.ts'
 import { topics } from '../kafka/topics.ts'
 import { readRecord } from '../kubernetes/cluster.ts'
-import { CliError } from '../lib/error.ts'
+import { readBytes } from '../lib/files.ts'
 import { print } from '../lib/terminal.ts'
 import type { InsideOptions } from '../runner.ts'
 import { requireRunning, runningRunner } from './runners.ts'
@@ -25,16 +24,8 @@ export async function runNearKafka({ args, file, signal }: InsideRequest): Promi
 /** @throws {CliError} `usage` for an unreadable file */
 export function insideOptions(file: string | undefined, signal: AbortSignal): InsideOptions {
   const { API_KEY } = process.env
-  return { input: read(file), secrets: API_KEY ? { API_KEY } : {}, signal }
-}
-
-function read(file: string | undefined): Buffer | undefined {
-  if (file === undefined || file === '-') return undefined
-  try {
-    return readFileSync(file)
-  } catch (cause) {
-    throw new CliError('usage', `cannot read ${file}: ${(cause as Error).message}`, { cause })
-  }
+  const input = file === undefined || file === '-' ? undefined : readBytes(file)
+  return { input, secrets: API_KEY ? { API_KEY } : {}, signal }
 }
 
 // The following commands are for the pods in which commands run.

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { describeProblem, EnvelopeError, eventNames, isGuidField, parseEvent, payloadFields } from '@orderflow/envelope'
 import { keyOf, type OutgoingRecord, openPublisher, type PublishedPosition } from '@orderflow/envelope/kafka'
 import { type Demo, outsideRefusal, topicOfEvent } from '@orderflow/service-kit/application'
@@ -6,6 +5,7 @@ import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import { findErrorBy } from '@platformatic/kafka'
 import { type Addresses, shownUrlOf, watchUrl } from '../kafka/connection.ts'
 import { CliError } from '../lib/error.ts'
+import { readBytes } from '../lib/files.ts'
 import { application, outsideTopics, services, topicFor } from '../lib/services.ts'
 import { print } from '../lib/terminal.ts'
 import { withId } from './demo.ts'
@@ -137,15 +137,6 @@ function fixtureIn(content: Json = {}): Buffer | undefined {
   if (typeof inputText === 'string') return Buffer.from(inputText)
   const document = input ?? envelope
   return isObject(document) ? Buffer.from(JSON.stringify(document)) : undefined
-}
-
-function readBytes(file: string): Buffer {
-  try {
-    // A hyphen stands for the standard input.
-    return readFileSync(file === '-' ? 0 : file)
-  } catch (cause) {
-    throw new CliError('usage', `cannot read ${file}: ${(cause as Error).message}`, { cause })
-  }
 }
 
 function parseObject(bytes: Buffer): Json | undefined {

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { kafkaPasswords, variableOf } from '../containers/project.ts'
+import { operationNames } from '../kafka/access.ts'
 import { type Right, stackRights } from '../kafka/rights.ts'
 import { topics } from '../kafka/topics.ts'
 import { daprdImage } from '../lib/images.ts'
@@ -41,17 +42,12 @@ export function chartFiles(resources: ReadonlyMap<string, string>): [path: strin
 const own = (path: string) => readFileSync(join(cliFolder, path), 'utf8')
 const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`
 
-/** Requests and limits of a service (docs/kubernetes.md#resources). */
-const resources = { requests: { cpu: '100m', memory: '192Mi' }, limits: { memory: '1280Mi' } }
-
 function valuesFile(): string {
-  const inFlow = ({ cpu, memory }: { cpu?: string; memory: string }) =>
-    `{ ${cpu ? `cpu: ${cpu}, ` : ''}memory: ${memory} }`
   const perService = services.map(
     ({ name, replicas }) =>
       `  ${name}:
     replicas: ${replicas}
-    resources: { requests: ${inFlow(resources.requests)}, limits: ${inFlow(resources.limits)} }
+    resources: { requests: { cpu: 100m, memory: 192Mi }, limits: { memory: 1280Mi } }
 `,
   )
   return filledIn('chart/values.yaml', {
@@ -135,20 +131,19 @@ function watcherFacts(): object {
       return `http://${stored.name}-metrics:${metrics} $(${variableOf(stored, 'DRY_RUN_TOKEN')})`
     },
   })
-  const stored = services.filter(({ hasStore }) => hasStore)
   return {
     command: ['node', ...watcherLimits, 'src/main.ts'],
     environment: { ...settings, ...watcherMalloc },
-    dryRuns: stored.map((one) => ({ name: one.name, variable: variableOf(one, 'DRY_RUN_TOKEN') })),
+    dryRuns: storedServices.map((one) => ({ name: one.name, variable: variableOf(one, 'DRY_RUN_TOKEN') })),
   }
 }
 
-/** Returns one entry for each topic and group, with the names of operations that Strimzi uses. */
+/** Returns one entry for each topic and group. Strimzi uses Kafka's names of operations. */
 function byResource(rights: readonly Right[]): object[] {
   const groups = Map.groupBy(rights, ({ resource, name }) => `${resource} ${name}`)
   return [...groups.values()].map((all) => ({
     resource: all[0]?.resource,
     name: all[0]?.name,
-    operations: all.map(({ operation }) => operation.charAt(0).toUpperCase() + operation.slice(1)),
+    operations: all.map(({ operation }) => operationNames[operation]),
   }))
 }

@@ -214,7 +214,8 @@ async function readRules(admin: Admin): Promise<Acl[] | 'none' | 'unreadable'> {
   }
 }
 
-const operationNames = {
+/** The names of operations in Kafka's own tools. */
+export const operationNames = {
   read: 'Read',
   write: 'Write',
   describe: 'Describe',

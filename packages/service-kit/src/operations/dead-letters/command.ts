@@ -112,7 +112,7 @@ async function editedEvent(
 
 function readBytes(file: string): Buffer {
   try {
-    // A hyphen stands for the standard input.
+    // The name `-` means the standard input.
     return readFileSync(file === '-' ? 0 : file)
   } catch (cause) {
     throw new OperationError(`${file} cannot be read: ${(cause as Error).message}`, { cause })
