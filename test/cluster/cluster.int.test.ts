@@ -5,7 +5,7 @@ import { leaveOut } from '@orderflow/test-kit/not-run'
 import { expect } from 'chai'
 import pg from 'pg'
 import { inspectMachine, processesOf } from './machine.ts'
-import { deploymentOf, idle, podOf, serviceOf, webServer } from './objects.ts'
+import { deploymentOf, fetchFrom, idle, podOf, serviceOf, webServer } from './objects.ts'
 
 const title = 'the cluster of tools/cluster'
 const missing = await clusterMissing()
@@ -42,14 +42,7 @@ function tests(this: Mocha.Suite): void {
   const ready = (condition: string, object: string) => cluster.kubectl('wait', condition, object, '--timeout=60s')
   const addressOf = async (service: string) =>
     (await cluster.get<{ spec: { clusterIP: string } }>('service', service)).spec.clusterIP
-  /** Runs a program in a pod, and returns its output. */
-  const runIn = (pod: string, program: string) =>
-    cluster.kubectl('exec', pod, '--container=main', '--', 'node', '-e', program)
-  const fetchIn = (pod: string, url: string) =>
-    runIn(
-      pod,
-      `fetch('${url}', { signal: AbortSignal.timeout(3000) }).then((r) => r.text()).then(console.log, () => console.log('no answer'))`,
-    )
+  const fetchIn = (pod: string, url: string) => fetchFrom(cluster, pod, url)
 
   /** Waits until a pod gets an answer from a Service. A node learns changed addresses of a Service a moment later than the API server. */
   const answers = (pod: string, service: string) =>

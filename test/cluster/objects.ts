@@ -1,4 +1,5 @@
 import { nodeImage } from '@orderflow/cli'
+import type { Clients } from '@orderflow/cluster'
 
 // Objects of Kubernetes for tests. All programs run on Node.
 
@@ -49,6 +50,12 @@ export function serviceOf(name: string): object {
 /** A web server that answers with a JSON object. */
 export const webServer = (answer: object) =>
   `require('http').createServer((_, response) => response.end(${JSON.stringify(JSON.stringify(answer))})).listen(8080)`
+
+/** Returns the body of an answer that a pod gets, or the line `no answer`. */
+export function fetchFrom({ kubectl }: Pick<Clients, 'kubectl'>, pod: string, url: string, namespace = 'default') {
+  const program = `fetch('${url}', { signal: AbortSignal.timeout(3000) }).then((r) => r.text()).then(console.log, () => console.log('no answer'))`
+  return kubectl('exec', pod, '--namespace', namespace, '--container=main', '--', 'node', '-e', program)
+}
 
 /** A program that does nothing until it ends. */
 export const idle = 'setInterval(() => {}, 1e9)'

@@ -1,4 +1,4 @@
-import { orderWith } from '@orderflow/chaos/clients/api'
+import { anOrder, orderWith, post } from '@orderflow/chaos/clients/api'
 import { audit, totals } from '@orderflow/chaos/ledger/audit'
 import { openBook } from '@orderflow/chaos/ledger/book'
 import { readApi } from '@orderflow/chaos/ledger/read-api'
@@ -9,10 +9,11 @@ import { createTally } from '@orderflow/chaos/load/tally'
 import { eventually, nodeImage, operatorUser, services, timed } from '@orderflow/cli'
 import { type Cluster, clusterMissing, daprNamespace, rolledOut, startCluster } from '@orderflow/cluster'
 import { type Servers, startServers } from '@orderflow/cluster/servers'
+import type { Order } from '@orderflow/order-service/domain'
 import { leaveOut } from '@orderflow/test-kit/not-run'
 import { expect } from 'chai'
 import { type Installation, prepareInstallation } from './installation.ts'
-import { idle, podOf } from './objects.ts'
+import { fetchFrom, idle, podOf } from './objects.ts'
 
 const title = 'the chart on a cluster'
 const missing = await clusterMissing()
@@ -58,14 +59,9 @@ function tests(this: Mocha.Suite): void {
     Promise.all(services.map(({ name }) => shop.kubectl('rollout', 'status', `deployment/${name}`, '--timeout=180s')))
   /** Places an order, and waits until it is paid. */
   const pays = async () => {
-    const answer = await fetch(`${shop.urlOf('order-service')}/v1/orders`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ customerName: 'Ada Lovelace', customerTaxId: 'GB-1', total: 42.5 }),
-    })
-    expect(answer.status, await answer.clone().text()).to.equal(201)
-    const { id } = (await answer.json()) as { id: string }
-    await orderWith(shop.urlOf('order-service'), id, 'Paid')
+    const { status, body } = await post<Order>(`${shop.urlOf('order-service')}/v1/orders`, anOrder)
+    expect(status, JSON.stringify(body)).to.equal(201)
+    await orderWith(shop.urlOf('order-service'), body.id, 'Paid')
   }
 
   describe('an installation', () => {
@@ -96,13 +92,12 @@ function tests(this: Mocha.Suite): void {
       await cluster.kubectl('wait', '--for=condition=Ready', 'pod/stranger', '--timeout=60s')
       const { http } = services[0] as { http: number }
       const name = `order-service.${shop.namespace}`
-      const asked = (namespace: string, pod: string, url: string) =>
-        cluster.kubectl('exec', pod, `--namespace=${namespace}`, '--', 'node', '-e', probe(url))
-      expect(await asked(shop.namespace, 'caller', `http://${name}:${http}/livez`)).to.equal('200\n')
-      expect(
-        await asked(shop.namespace, 'caller', `http://order-service-metrics.${shop.namespace}:3900/metrics`),
-      ).to.equal('no answer\n')
-      expect(await asked('default', 'stranger', `http://${name}:${http}/livez`)).to.equal('no answer\n')
+      const { namespace } = shop
+      const called = await fetchFrom(cluster, 'caller', `http://${name}:${http}/livez`, namespace)
+      expect(JSON.parse(called)).to.deep.equal({ status: 'up' })
+      const metrics = `http://order-service-metrics.${namespace}:3900/metrics`
+      expect(await fetchFrom(cluster, 'caller', metrics, namespace)).to.equal('no answer\n')
+      expect(await fetchFrom(cluster, 'stranger', `http://${name}:${http}/livez`)).to.equal('no answer\n')
     })
   })
 
@@ -191,9 +186,6 @@ function tests(this: Mocha.Suite): void {
 }
 
 const removed = (key: string) => JSON.stringify([{ op: 'remove', path: `/data/${key}` }])
-
-const probe = (url: string) =>
-  `fetch('${url}', { signal: AbortSignal.timeout(3000) }).then((r) => r.status).then(console.log, () => console.log('no answer'))`
 
 interface Pods {
   items: { metadata: { name: string; deletionTimestamp?: string }; spec: { nodeName: string } }[]

@@ -5,7 +5,7 @@ import { eventually } from '@orderflow/cli'
 import type { Clients } from './clients.ts'
 import { corednsImage, daprRegistry, kedaAdapterImage, kedaImage, networkPoliciesImage } from './images/names.ts'
 import { dnsAddress, podsCidr } from './network.ts'
-import { inNode, type Node } from './node.ts'
+import { type Node, runInNode } from './node.ts'
 import { clusterVersions, programFile } from './programs.ts'
 
 const timeoutMs = 120_000
@@ -59,7 +59,7 @@ export async function enforcePolicies(node: Node): Promise<void> {
     `${rule} --source ${podsCidr} --jump NFQUEUE --queue-num ${queue}`,
     `${rule} --destination ${podsCidr} --jump NFQUEUE --queue-num ${queue}`,
   ]
-  await inNode(node, 'sh', '-ec', lines.join('\n'))
+  await runInNode(node, lines)
 }
 
 export const daprNamespace = 'dapr-system'

@@ -1,15 +1,6 @@
-import { copyFileSync, existsSync, globSync, mkdirSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import {
-  CliError,
-  entryOf,
-  eventually,
-  isAlive,
-  localFolder,
-  type ProvisionOptions,
-  poll,
-  readProcessTable,
-} from '@orderflow/cli'
+import { CliError, entryOf, eventually, type ProvisionOptions, poll, readProcessTable } from '@orderflow/cli'
 import { enforcePolicies, readManifest, startDapr, startDns, startKeda, startNetworkPolicies } from './addons.ts'
 import { writeCertificates } from './certificates.ts'
 import { type Clients, createClients } from './clients.ts'
@@ -23,24 +14,18 @@ import {
   networkPoliciesImage,
   pauseImage,
 } from './images/names.ts'
-import { connectHost, connectNode, disconnectHost, kubernetesAddress, networkOf } from './network.ts'
+import { connectHost, connectNode, kubernetesAddress, networkOf } from './network.ts'
 import { allMountPoints, inNode, type Node, prepareNode, startInNode, startNamespaces, tail } from './node.ts'
 import { ensurePrograms, type KubernetesPart, type ProgramName, programFile } from './programs.ts'
 import { ensureRequirements } from './requirements.ts'
-import {
-  claimCluster,
-  describeRun,
-  isCurrent,
-  type RunRecord,
-  readRecord,
-  removeRecord,
-  updateRecord,
-} from './run-record.ts'
+import { claimCluster, type RunRecord, updateRecord } from './run-record.ts'
+import { cgroupRoots, runFolder, stopRun } from './stop.ts'
 
 export { daprNamespace, rolledOut } from './addons.ts'
 export type { Clients } from './clients.ts'
 export { hostAddress, podsCidr, serviceCidr } from './network.ts'
 export { clusterMissing } from './requirements.ts'
+export { stopCluster } from './stop.ts'
 
 export interface ClusterOptions extends ProvisionOptions {
   dapr?: boolean
@@ -69,7 +54,6 @@ export interface Cluster extends Clients {
   stop: () => Promise<void>
 }
 
-const runFolder = join(localFolder, 'cluster')
 const firstNode = 'node-1'
 const timeoutMs = 120_000
 
@@ -277,12 +261,6 @@ async function waitFor(probe: () => Promise<boolean>, what: string, log: string)
 
 const processId = (pid: number) => ({ pid, startId: readProcessTable().get(pid)?.startId ?? '' })
 
-/** Returns the roots of all hierarchies of cgroups. Version 2 has one hierarchy. */
-function cgroupRoots(): string[] {
-  if (existsSync('/sys/fs/cgroup/cgroup.controllers')) return ['/sys/fs/cgroup']
-  return globSync('/sys/fs/cgroup/*/cgroup.procs').map((file) => join(file, '..'))
-}
-
 function createMountPoints(record: RunRecord): void {
   for (const point of allMountPoints) {
     const missing = parentsOf(point).filter((folder) => !existsSync(folder))
@@ -297,60 +275,4 @@ function createMountPoints(record: RunRecord): void {
 function parentsOf(path: string): string[] {
   const parts = path.split('/').slice(1)
   return parts.map((_part, index) => `/${parts.slice(0, index + 1).join('/')}`)
-}
-
-/**
- * Stops the cluster of this checkout, or removes the remains of another one. Returns false if there is none.
- * @throws {CliError} `busy` if another checkout's cluster runs
- */
-export async function stopCluster(): Promise<boolean> {
-  const record = readRecord()
-  if (!record) return false
-  if (record.folder !== runFolder && isAlive(record.owner)) {
-    throw new CliError('busy', `another checkout uses ${describeRun(record)}`, {
-      nextStep: 'run make -C tools cluster-down in that checkout',
-    })
-  }
-  await stopRun(record)
-  return true
-}
-
-/** Ends the processes of a run, and removes its devices, cgroups and files except the logs. */
-async function stopRun(record: RunRecord): Promise<void> {
-  if (!isCurrent(record)) return
-  await disconnectHost()
-  const { init } = record
-  if (init && isAlive(init)) {
-    // The kernel ends all other processes of the namespace with its first process.
-    process.kill(init.pid, 'SIGKILL')
-    const ended = await poll(() => !isAlive(init), { timeoutMs })
-    if (!ended) throw new CliError('still-running', `process ${init.pid} of the cluster survives SIGKILL`)
-  }
-  for (const root of cgroupRoots()) await removeCgroup(join(root, cgroupName))
-  // Keeps a folder in which another program has created files.
-  for (const folder of record.created.toReversed()) tryRemove(folder)
-  rmSync(join(record.folder, 'data'), { recursive: true, force: true, maxRetries: 50 })
-  removeRecord()
-}
-
-/** Removes a cgroup and its children. A cgroup stays busy until its last process has ended completely. */
-async function removeCgroup(folder: string): Promise<void> {
-  if (!existsSync(folder)) return
-  const children = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory())
-  for (const { name } of children) await removeCgroup(join(folder, name))
-  const removed = await poll(() => tryRemove(folder), { timeoutMs: 10_000 })
-  if (!removed) throw new CliError('still-running', `the cgroup ${folder} still has processes`)
-}
-
-/** Returns false if the folder is in use or has content. */
-function tryRemove(folder: string): boolean {
-  try {
-    rmdirSync(folder)
-    return true
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? ''
-    if (['EBUSY', 'ENOTEMPTY'].includes(code)) return false
-    if (code === 'ENOENT') return true
-    throw error
-  }
 }

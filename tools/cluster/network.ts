@@ -1,5 +1,5 @@
 import { runTool } from '@orderflow/cli'
-import { inNode, type Node } from './node.ts'
+import { type Node, runInNode } from './node.ts'
 
 // The nodes are ports of a bridge in the first node. A pair of virtual devices connects the bridge with this machine, so that processes of this
 // machine reach the API server, Services and pods.
@@ -20,13 +20,13 @@ export const networkOf = (number: number) => ({
   podCidr: `10.244.${number}.0/24`,
 })
 
-const ip = (...args: string[]) => runTool('ip', args, { cwd: '/' })
+const ip = (command: string) => runTool('ip', command.split(' '), { cwd: '/' })
 
 /** Connects the first node with this machine. */
 export async function connectHost(node: Node): Promise<void> {
-  await ip('link', 'add', hostDevice, 'type', 'veth', 'peer', 'name', 'host0', 'netns', String(node.pid))
-  await ip('address', 'add', `${hostAddress}/24`, 'dev', hostDevice)
-  await ip('link', 'set', hostDevice, 'up')
+  await ip(`link add ${hostDevice} type veth peer name host0 netns ${node.pid}`)
+  await ip(`address add ${hostAddress}/24 dev ${hostDevice}`)
+  await ip(`link set ${hostDevice} up`)
   const lines = [
     'ip link add nodes type bridge',
     `ip address add ${node.address}/24 dev nodes`,
@@ -35,8 +35,8 @@ export async function connectHost(node: Node): Promise<void> {
     // Without a default route, the kernel refuses addresses of Services before iptables can replace them.
     `ip route add default via ${hostAddress}`,
   ]
-  await inNode(node, 'sh', '-ec', lines.join('\n'))
-  for (const range of [serviceCidr, podsCidr]) await ip('route', 'add', range, 'via', node.address)
+  await runInNode(node, lines)
+  for (const range of [serviceCidr, podsCidr]) await ip(`route add ${range} via ${node.address}`)
 }
 
 /** Connects a further node with the bridge, and the pods of all nodes with each other. */
@@ -44,31 +44,20 @@ export async function connectNode(node: Node, others: readonly Node[]): Promise<
   const [first] = others
   if (!first) throw new Error(`${node.name} needs a first node`)
   const [port, peer] = [`${node.name}-port`.slice(-15), `${node.name}-peer`.slice(-15)]
-  await ip(
-    'link',
-    'add',
-    port,
-    'netns',
-    String(first.pid),
-    'type',
-    'veth',
-    'peer',
-    'name',
-    peer,
-    'netns',
-    String(node.pid),
-  )
-  await inNode(first, 'ip', 'link', 'set', port, 'master', 'nodes', 'up')
-  await inNode(node, 'ip', 'address', 'add', `${node.address}/24`, 'dev', peer)
-  await inNode(node, 'ip', 'link', 'set', peer, 'up')
-  await inNode(node, 'ip', 'route', 'add', 'default', 'via', hostAddress)
+  await ip(`link add ${port} netns ${first.pid} type veth peer name ${peer} netns ${node.pid}`)
+  await runInNode(first, [`ip link set ${port} master nodes up`])
+  await runInNode(node, [
+    `ip address add ${node.address}/24 dev ${peer}`,
+    `ip link set ${peer} up`,
+    `ip route add default via ${hostAddress}`,
+  ])
   for (const other of others) {
-    await inNode(other, 'ip', 'route', 'add', node.podCidr, 'via', node.address)
-    await inNode(node, 'ip', 'route', 'add', other.podCidr, 'via', other.address)
+    await runInNode(other, [`ip route add ${node.podCidr} via ${node.address}`])
+    await runInNode(node, [`ip route add ${other.podCidr} via ${other.address}`])
   }
 }
 
 /** Removes the device of this machine, and with it the routes. */
 export async function disconnectHost(): Promise<void> {
-  await ip('link', 'delete', hostDevice).catch(() => {})
+  await ip(`link delete ${hostDevice}`).catch(() => {})
 }

@@ -89,6 +89,11 @@ export function inNode(node: Pick<Node, 'pid'>, ...command: string[]): Promise<s
   return runTool(nsenter, args, { cwd: '/', env: { PATH } })
 }
 
+/** Runs the lines of a shell script in a node, until a line fails. */
+export async function runInNode(node: Pick<Node, 'pid'>, lines: readonly string[]): Promise<void> {
+  await inNode(node, 'sh', '-ec', lines.join('\n'))
+}
+
 /** Starts a program of a node in the background. Returns its pid on this machine. */
 export function startInNode(node: Node, name: string, command: string[]): Promise<number> {
   return spawnDetached([...enter(node), ...command], join(node.logs, `${node.name}-${name}.log`), name)
@@ -123,5 +128,5 @@ export async function prepareNode(node: Node, volumes: string): Promise<void> {
     'echo 0 >ipv4/conf/all/rp_filter',
     'echo 0 >ipv4/conf/default/rp_filter',
   ]
-  await inNode(node, 'sh', '-ec', lines.join('\n'))
+  await runInNode(node, lines)
 }
