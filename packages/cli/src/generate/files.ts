@@ -119,22 +119,17 @@ function readIfFolder(folder: string): string[] {
     : []
 }
 
-/** Returns the files of `components/` that a cluster needs, by their paths in the folder `files` of the chart. */
+/** The files of `components/` that a cluster needs. */
+const forCluster = /^components\/([\w.-]+\.yaml|(mongodb|postgresql|trust)\/.+|observe\/alerts\.yml)$/
+
+/** Returns these files by their paths in the folder `files` of the chart. */
 function chartResources(files: ReadonlyMap<string, string | undefined>): Map<string, string> {
-  const components = [...files.keys()].flatMap((path) => /^components\/([\w.-]+\.yaml)$/.exec(path)?.slice(1) ?? [])
-  const paths = [
-    ...[...components, 'configuration.yaml'].map((name) => [`components/${name}`, `components/${name}`]),
-    ...['mongodb/statestore.yaml', 'postgresql/statestore.yaml', 'postgresql/statestore-save.yaml'].map((name) => [
-      name,
-      `components/${name}`,
-    ]),
-    ...['publishers.json', 'trust.json'].map((name) => [`trust/${name}`, `components/trust/${name}`]),
-    ['alerts.yml', 'components/observe/alerts.yml'],
-  ] as [string, string][]
+  const byHand = ['components/configuration.yaml', 'components/trust/trust.json']
+  const all = [...files, ...byHand.map((path) => [path, readFileSync(join(repository, path), 'utf8')] as const)]
   return new Map(
-    paths.flatMap(([path, source]) => {
-      const text = files.has(source) ? files.get(source) : readFileSync(join(repository, source), 'utf8')
-      return text === undefined ? [] : [[path, text]]
+    all.flatMap(([path, text]) => {
+      const isNeeded = text !== undefined && forCluster.test(path)
+      return isNeeded ? [[path.replace(/^components\/(?=.+\/)/, ''), text] as const] : []
     }),
   )
 }
