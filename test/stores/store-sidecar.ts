@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { daprdFile, daprdFlags, eventually, freeServicePorts, newSecret, repository } from '@orderflow/cli'
 import { createSidecar, type Sidecar } from '@orderflow/service-kit/sidecar'
@@ -48,10 +48,19 @@ export async function startStoreSidecar(
     Stream: { PubSub: 'none' },
     State: { Store: 'statestore' },
   })
-  async function start() {
+  const log = openSync(join(folder, 'daprd.log'), 'a')
+  function run() {
     const env = { PATH: process.env.PATH, DAPR_API_TOKEN: token, State__ConnectionString: connectionString }
-    daprd = spawn(daprdFile(), args, { env, stdio: 'ignore' })
-    await eventually(() => sidecar.read(['none']).then(Boolean, () => false), 'the sidecar of a store')
+    daprd = spawn(daprdFile(), args, { env, stdio: ['ignore', log, log] })
+  }
+  /** Starts the sidecar, and starts it again if it ends early, for example because another sidecar creates the same table at the same time. */
+  async function start() {
+    run()
+    const isReady = () => {
+      if (daprd.exitCode !== null) run()
+      return sidecar.read(['none']).then(Boolean, () => false)
+    }
+    await eventually(isReady, `the sidecar with the log ${join(folder, 'daprd.log')}`)
   }
   await start()
   return {
