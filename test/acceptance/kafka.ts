@@ -74,8 +74,12 @@ async function readSettings(): Promise<object> {
   }
   after(() => make(commands.removePublisher(user)))
   return {
-    bootstrapBrokers: value('bootstrap.servers').split(','),
-    tls: { ca: readFileSync(resolve(checkout, value('ssl.ca.location'))) },
+    // In Kubernetes, this command prints the address and the certificate for pods.
+    ...(runner !== 'pods' && { bootstrapBrokers: value('bootstrap.servers').split(',') }),
+    tls: { ca: certificateIn(output) ?? readFileSync(resolve(checkout, value('ssl.ca.location'))) },
     sasl: { mechanism: 'SCRAM-SHA-512', username: value('sasl.username'), password: value('sasl.password') },
   }
 }
+
+const certificateIn = (output: string) =>
+  /-----BEGIN CERTIFICATE-----[\s\S]*-----END CERTIFICATE-----/.exec(output)?.[0]

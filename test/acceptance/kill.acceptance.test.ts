@@ -10,6 +10,8 @@ import {
   approvedUpTo,
   commands,
   fullEnvelope,
+  kafkaPod,
+  namespace,
   type Part,
   parts,
   paymentStatuses,
@@ -76,10 +78,19 @@ async function kill(part: Part): Promise<void> {
     await run('docker', ['compose', 'kill', part])
     return
   }
+  if (runner === 'pods') return await killPod(part, [...running.keys()])
   const pid = printed.pid(running.get(part) ?? [])
   expect(pid, `the process of ${part}`).to.be.greaterThan(1)
   process.kill(pid, 'SIGKILL')
   await eventually(`${part} is gone`, async () => !isAlive(pid) || undefined)
+}
+
+async function killPod(part: Part, running: string[]): Promise<void> {
+  const owner = part === parts.ordersSidecar ? parts.orders : part
+  const [from, pod] =
+    part === parts.kafka ? (kafkaPod ?? []) : [namespace, running.find((name) => printed.isPodOf(owner, name))]
+  expect(pod, `the pod of ${part}`).to.be.a('string')
+  await run('kubectl', ['delete', 'pod', pod ?? '', `--namespace=${from}`, '--grace-period=0', '--force'])
 }
 
 function isAlive(pid: number): boolean {

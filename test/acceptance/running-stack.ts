@@ -2,7 +2,7 @@ import { make } from './make.ts'
 import { commands, type Part, printed } from './system.ts'
 
 export interface RunningStack {
-  runner: 'processes' | 'containers'
+  runner: 'processes' | 'containers' | 'pods'
   /** Maps the name of each part to its columns in `make status`. */
   parts: Map<string, string[]>
 }
@@ -15,6 +15,9 @@ export async function readStack(): Promise<RunningStack> {
   const isUp = (name: Part) => printed.isRunning(parts.get(name) ?? [])
   if (printed.processes.test(output) && isUp('order-service')) return { runner: 'processes', parts }
   if (printed.containers.test(output) && isUp('order-service')) return { runner: 'containers', parts }
+  const isPodUp = ([name, columns]: [string, string[]]) =>
+    printed.isPodOf('order-service', name) && printed.isPodRunning(columns)
+  if (printed.pods.test(output) && [...parts].some(isPodUp)) return { runner: 'pods', parts }
   throw new Error(`These tests need a running stack, so run make up first. Its status is now:\n${output}`)
 }
 

@@ -15,6 +15,9 @@ export const urls = {
   deadLetters: `${address('MONITOR_URL', 5010)}/v1/dead-letters/entries`,
 }
 export const brokers = [process.env.KAFKA_BROKERS || `localhost:${port(9092)}`]
+/** Kafka is not a part of a stack in Kubernetes. So its namespace and pod must be given, such as `kafka/kafka-0`. */
+export const kafkaPod = process.env.KAFKA_POD?.split('/')
+export const namespace = process.env.NAMESPACE || 'orderflow'
 
 export const parts = {
   orders: 'order-service',
@@ -51,9 +54,13 @@ export const commands = {
 export const printed = {
   /** `columns` are the columns of `make status` after the name. */
   isRunning: (columns: string[]) => /^running(, healthy)?$/.test(columns[0] ?? ''),
+  /** The name of a pod begins with the name of its part. */
+  isPodOf: (part: string, name: string) => new RegExp(`^${part}-[a-z0-9]+-[a-z0-9]+$`).test(name),
+  isPodRunning: (columns: string[]) => columns[1] === 'running',
   pid: (columns: string[]) => Number(columns[1]),
   processes: /^PROCESS /m,
   containers: /^CONTAINER /m,
+  pods: /^POD /m,
   deadLetterGroup: (reason: string, service: string) => `${reason}/${service}`,
   /** A list shows the first eight digits of each dead letter's id. */
   deadLetterIds: (output: string) => output.match(/^[\da-f]{8}\b/gm) ?? [],

@@ -6,19 +6,20 @@ import { readLog } from '@orderflow/chaos/ledger/read-log'
 import { type Load, startHttpLoad } from '@orderflow/chaos/load/http-load'
 import { approveUpTo } from '@orderflow/chaos/load/orders'
 import { createTally } from '@orderflow/chaos/load/tally'
-import { eventually, nodeImage, operatorUser, services, timed } from '@orderflow/cli'
+import { eventually, newSecret, nodeImage, operatorUser, serviceImage, services, timed } from '@orderflow/cli'
 import { type Cluster, clusterMissing, daprNamespace, rolledOut, startCluster } from '@orderflow/cluster'
+import { buildTimeoutMs, type Installation, prepareInstallation } from '@orderflow/cluster/installation'
 import { type Servers, startServers } from '@orderflow/cluster/servers'
 import type { Order } from '@orderflow/order-service/domain'
+import { openLog } from '@orderflow/test-kit'
 import { leaveOut } from '@orderflow/test-kit/not-run'
 import { expect } from 'chai'
-import { type Installation, prepareInstallation } from './installation.ts'
+import { addVersion2 } from '../growth/versions/release.ts'
+import { copyRepository } from '../support/checkouts/repository-copy.ts'
 import { fetchFrom, idle, podOf } from './objects.ts'
 
 const title = 'the chart on a cluster'
 const missing = await clusterMissing()
-/** The longest time for the first build of all programs and images, in milliseconds. */
-const buildTimeoutMs = 60 * 60_000
 /** The time for which the API server answers nothing. Kubernetes then cannot replace pods. */
 const awayMs = 60_000
 const onProgress = timed()
@@ -39,7 +40,7 @@ function tests(this: Mocha.Suite): void {
   before(async function () {
     this.timeout(buildTimeoutMs)
     cluster = await startCluster({ dapr: true, networkPolicies: true, onProgress, waitMs: buildTimeoutMs })
-    servers = await startServers(cluster, 'postgresql')
+    servers = await startServers(cluster, 'mongodb')
     shop = await prepareInstallation(cluster, servers)
     await cluster.loadImages([nodeImage])
   })
@@ -106,6 +107,71 @@ function tests(this: Mocha.Suite): void {
     })
   })
 
+  describe('the admission of the chart', () => {
+    const deployment = (change: object) =>
+      shop.kubectl('patch', 'deployment', 'payment-service', '--dry-run=server', '--patch', JSON.stringify(change))
+    const template = (change: object) => ({ spec: { template: change } })
+    const component = (change: object, spec: object = {}) => {
+      const metadata = [{ name: 'brokers', value: 'kafka:9092' }]
+      const object = {
+        ...{ apiVersion: 'dapr.io/v1alpha1', kind: 'Component', metadata: { name: 'changed' } },
+        ...{ scopes: ['order-service'], spec: { type: 'pubsub.kafka', version: 'v1', metadata, ...spec }, ...change },
+      }
+      return cluster.applyManifest([object], '--dry-run=server', `--namespace=${shop.namespace}`)
+    }
+    const withoutToken = [{ name: 'payment-service', env: [{ name: 'DAPR_API_TOKEN', $patch: 'delete' }] }]
+    const mistakes: [what: string, refusal: string, make: () => Promise<unknown>][] = [
+      [
+        'a misspelt annotation',
+        'Dapr does not know the annotations dapr.io/app-idd',
+        () => deployment(template({ metadata: { annotations: { 'dapr.io/app-idd': 'payment-service' } } })),
+      ],
+      [
+        'a missing sidecar',
+        'its pods would have no sidecar',
+        () => deployment(template({ spec: { initContainers: [{ name: 'daprd', $patch: 'delete' }] } })),
+      ],
+      [
+        'a missing token',
+        'lack the variable APP_API_TOKEN or DAPR_API_TOKEN: payment-service',
+        () => deployment(template({ spec: { containers: withoutToken } })),
+      ],
+      ['a component without scopes', 'it has no scopes', () => component({ scopes: [] })],
+      ['an unknown scope', 'its scopes name order-servise', () => component({ scopes: ['order-servise'] })],
+      [
+        'an unknown name in the metadata of a component',
+        'its spec.metadata contains broker, which pubsub.kafka does not have',
+        () => component({}, { metadata: [{ name: 'broker', value: 'kafka:9092' }] }),
+      ],
+    ]
+
+    before(async () => {
+      await shop.apply('admission.enabled=true')
+      await eventually(
+        () =>
+          component({ scopes: [] }).then(
+            () => false,
+            () => true,
+          ),
+        'the admission policies',
+      )
+    })
+
+    for (const [what, refusal, make] of mistakes) {
+      it(`refuses ${what}, and names the mistake`, async () => {
+        const message = await make().then(
+          () => 'accepted',
+          (error: Error) => error.message,
+        )
+        expect(message).to.contain(refusal)
+      })
+    }
+
+    it('accepts components with the names and scopes of this application', async () => {
+      await component({})
+    })
+  })
+
   describe('faults while orders arrive', () => {
     before(() => {
       const plan = (index: number) => ({ name: `cluster ${index}`, total: 42.5, cancelAfterMs: undefined })
@@ -114,9 +180,9 @@ function tests(this: Mocha.Suite): void {
     })
 
     it('restarts a killed sidecar and a killed service', async () => {
-      await cluster.killContainer(await podNamed('payment-service'), 'daprd', shop.namespace)
+      await cluster.signalContainer('SIGKILL', await podNamed('payment-service'), 'daprd', shop.namespace)
       await pays()
-      await cluster.killContainer(await podNamed('order-service'), 'order-service', shop.namespace)
+      await cluster.signalContainer('SIGKILL', await podNamed('order-service'), 'order-service', shop.namespace)
       await settled()
       await pays()
     })
@@ -125,6 +191,92 @@ function tests(this: Mocha.Suite): void {
       await shop.kubectl('delete', 'pod', await podNamed('payment-service'), '--wait=false')
       await pays()
       await settled()
+    })
+
+    it('restarts a suspended service and a suspended sidecar', async () => {
+      for (const container of ['payment-service', 'daprd']) {
+        const pod = await podNamed('payment-service')
+        const restarts = async () => {
+          const { status } = await shop.get<Pod>('pod', pod)
+          const statuses = [...status.containerStatuses, ...(status.initContainerStatuses ?? [])]
+          return statuses.find(({ name }) => name === container)?.restartCount ?? 0
+        }
+        const before = await restarts()
+        await cluster.signalContainer('SIGSTOP', pod, container, shop.namespace)
+        await eventually(async () => (await restarts()) > before, `the restart of ${container}`, 150_000)
+        await settled()
+        await pays()
+      }
+    })
+
+    it('restarts a service that exceeds its memory', async () => {
+      const pod = await podNamed('payment-service')
+      // The kernel would otherwise kill the program of this test, because it uses more memory than the service.
+      const script = 'echo 1000 > /proc/1/oom_score_adj; exec node -e "$1"'
+      const program = 'for (const all = []; ; ) all.push(Buffer.alloc(1e7, 1))'
+      const args = ['exec', pod, '--container=payment-service', '--', 'sh', '-c', script, 'sh', program]
+      await shop.kubectl(...args).catch(() => {})
+      await eventually(async () => {
+        const { status } = await shop.get<Pod>('pod', pod)
+        const own = status.containerStatuses.find(({ name }) => name === 'payment-service')
+        return own?.lastState.terminated?.reason === 'OOMKilled'
+      }, 'the end of the service')
+      await settled()
+      await pays()
+    })
+
+    it('replaces a pod that the kubelet evicts, because its files need too much space', async () => {
+      const pod = await podNamed('event-monitor')
+      const args = ['exec', pod, '--container=event-monitor', '--', 'fallocate', '--length=4300M', '/data/ballast']
+      await shop.kubectl(...args)
+      await eventually(
+        async () => {
+          const { status } = await shop.get<Pod>('pod', pod)
+          return status.reason === 'Evicted'
+        },
+        'the eviction',
+        120_000,
+      )
+      await settled()
+      await pays()
+    })
+
+    it('changes tokens and passwords of services', async () => {
+      for (const { name } of services) {
+        const stringData = Object.fromEntries(secretKeys.map((key) => [key, newSecret()]))
+        await shop.kubectl('patch', 'secret', `${name}-secrets`, '--patch', JSON.stringify({ stringData }))
+      }
+      // Sets the new passwords in Kafka.
+      await shop.apply('admission.enabled=true')
+      await shop.kubectl('rollout', 'restart', ...services.map(({ name }) => `deployment/${name}`))
+      await settled()
+      await pays()
+    })
+
+    it('changes to a new version of an event, which old and new pods publish at the same time', async () => {
+      const copy = copyRepository()
+      try {
+        await addVersion2(copy)
+        await cluster.loadImages([serviceImage('order-service'), serviceImage('payment-service')], copy.folder)
+      } finally {
+        copy.remove()
+      }
+      for (const name of ['payment-service', 'order-service']) {
+        await shop.kubectl('scale', `deployment/${name}`, '--replicas=2')
+        await settled()
+        await shop.kubectl('rollout', 'restart', `deployment/${name}`)
+        await settled()
+        await pays()
+      }
+      const log = await openLog(servers.kafkaOf(operatorUser), ['orderevents'])
+      await log.caughtUp()
+      const versions = log.records.map(({ value }) => JSON.parse(value.toString()).Version)
+      await log.close()
+      const first = versions.indexOf(2)
+      expect(first).to.be.above(0)
+      console.log(
+        `      ${versions.slice(first).filter((version) => version === 1).length} events of version 1 after the first of version 2`,
+      )
     })
 
     it('continues while the API server does not answer', async () => {
@@ -139,7 +291,7 @@ function tests(this: Mocha.Suite): void {
     })
 
     it('changes to injected sidecars', async () => {
-      await shop.apply('sidecar=injected')
+      await shop.apply('admission.enabled=true', 'sidecar=injected')
       await pays()
     })
 
@@ -186,11 +338,30 @@ function tests(this: Mocha.Suite): void {
       const names = await shop.kubectl('get', kinds, '--output=name')
       const own = names.split('\n').filter((name) => name && !/kube-root-ca|dapr-trust-bundle|default$/.test(name))
       expect(own).to.deep.equal(['networkpolicy.networking.k8s.io/orderflow-setup'])
+      const policies = 'validatingadmissionpolicies,validatingadmissionpolicybindings'
+      expect(await cluster.kubectl('get', policies, '--output=name')).not.to.contain('orderflow')
     })
   })
 }
 
 const removed = (key: string) => JSON.stringify([{ op: 'remove', path: `/data/${key}` }])
+
+/** The keys of a service’s Secret that may change without an agreement between services. */
+const secretKeys = ['APP_API_TOKEN', 'DAPR_API_TOKEN', 'DryRun__Token', 'Stream__SaslPassword']
+
+interface Pod {
+  status: {
+    reason?: string
+    containerStatuses: ContainerStatus[]
+    initContainerStatuses?: ContainerStatus[]
+  }
+}
+
+interface ContainerStatus {
+  name: string
+  restartCount: number
+  lastState: { terminated?: { reason: string } }
+}
 
 interface Pods {
   items: { metadata: { name: string; deletionTimestamp?: string }; spec: { nodeName: string } }[]

@@ -24,6 +24,7 @@ import { cgroupRoots, runFolder, stopRun } from './stop.ts'
 export { daprNamespace, rolledOut } from './addons.ts'
 export type { Clients } from './clients.ts'
 export { hostAddress, podsCidr, serviceCidr } from './network.ts'
+export { programFile } from './programs.ts'
 export { clusterMissing } from './requirements.ts'
 export { stopCluster } from './stop.ts'
 
@@ -43,14 +44,19 @@ type Part = KubernetesPart | 'containerd'
 export interface Cluster extends Clients {
   /** The folder of the run's files. The logs stay there after a run. */
   folder: string
-  /** Loads images into all nodes. Builds images that are missing or outdated. */
-  loadImages: (names: string[]) => Promise<void>
+  /** Loads images into all nodes. Builds images that are missing or outdated, our own from the folder `sources`. */
+  loadImages: (names: string[], sources?: string) => Promise<void>
   /** Adds a node, and returns its name when it is ready. */
   addNode: () => Promise<string>
   /** Sends a signal to a program of the cluster, such as SIGSTOP to kube-apiserver. Programs of a node need its name. */
   signal: (program: Part, signal: NodeJS.Signals, node?: string) => void
-  /** Kills a container of a pod. The kubelet restarts it. */
-  killContainer: (pod: string, container: string, namespace?: string) => Promise<void>
+  /** Sends a signal to the first process of a container. The kubelet restarts a killed container. */
+  signalContainer: (
+    signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT',
+    pod: string,
+    container: string,
+    namespace?: string,
+  ) => Promise<void>
   stop: () => Promise<void>
 }
 
@@ -197,8 +203,8 @@ async function start(record: RunRecord, images: string[], options: ClusterOption
     updateRecord(record)
   }
 
-  async function loadImages(names: string[]): Promise<void> {
-    await ensureArchives(names, options)
+  async function loadImages(names: string[], sources?: string): Promise<void> {
+    await ensureArchives(names, options, sources)
     for (const node of nodes) await importInto(node, names)
     for (const name of names) loaded.add(name)
   }
@@ -222,13 +228,13 @@ async function start(record: RunRecord, images: string[], options: ClusterOption
       if (!pid) throw new Error(`${node} runs no ${name}`)
       process.kill(pid, signal)
     },
-    async killContainer(pod, container, namespace = 'default') {
+    async signalContainer(signal, pod, container, namespace = 'default') {
       const { spec, status } = await clients.get<Pod>('pod', pod, `--namespace=${namespace}`)
       const statuses = [...(status.containerStatuses ?? []), ...(status.initContainerStatuses ?? [])]
       const id = statuses.find(({ name }) => name === container)?.containerID?.replace('containerd://', '')
       const node = nodes.find(({ name }) => name === spec.nodeName)
       if (!id || !node) throw new Error(`pod ${pod} runs no container ${container}`)
-      await ctr(node, 'tasks', 'kill', '--signal', 'SIGKILL', id)
+      await ctr(node, 'tasks', 'kill', '--signal', signal, id)
     },
     stop: () => stopRun(record),
   }

@@ -41,6 +41,7 @@ export interface Servers {
   passwords: Readonly<Record<string, string>>
   /** Returns the connection of a user of Kafka, for this machine. */
   kafkaOf: (user: string) => KafkaConnection
+  storeKind: ServerStore
   /** The store's URI for pods. */
   storeUri: string
   /** The store's password, and the address of its Service. */
@@ -87,6 +88,7 @@ export async function startServers(cluster: Cluster, store: ServerStore, namespa
     certificate,
     passwords,
     kafkaOf: (username) => securedKafka(hostAddress, { username, password: passwords[username] ?? '' }, certificate),
+    storeKind: store,
     storeUri,
     store: { password, address: spec.clusterIP },
   }

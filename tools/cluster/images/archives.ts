@@ -15,12 +15,18 @@ export function readArchives(): Archives {
   return existsSync(indexFile()) ? (JSON.parse(readFileSync(indexFile(), 'utf8')) as Archives) : {}
 }
 
-/** Builds missing or outdated images, and writes their archives. */
-export async function ensureArchives(names: readonly string[], options: ProvisionOptions): Promise<void> {
-  const { onProgress, signal } = options
+/**
+ * Builds missing or outdated images, and writes their archives.
+ * @param sources the folder with the sources of our own images
+ */
+export async function ensureArchives(
+  names: readonly string[],
+  { onProgress, signal }: ProvisionOptions,
+  sources = repository,
+): Promise<void> {
   // The commands that build images run `docker`. In another process, this name can stand for Podman.
   const args = [join(import.meta.dirname, 'build.ts'), ...names]
-  await runTool(process.execPath, args, { cwd: repository, env: podmanEnvironment(), onLine: onProgress, signal })
+  await runTool(process.execPath, args, { cwd: sources, env: podmanEnvironment(), onLine: onProgress, signal })
 }
 
 /** Returns the variables with which Podman uses only folders of the cache, and changes no network of this machine. */

@@ -1,9 +1,19 @@
 import { join } from 'node:path'
-import { entryOf, kafkaPasswords, newSecret, operatorUser, repository, serviceImage, services } from '@orderflow/cli'
-import { type Cluster, hostAddress } from '@orderflow/cluster'
-import type { Servers } from '@orderflow/cluster/servers'
+import {
+  daprdImage,
+  entryOf,
+  kafkaPasswords,
+  newSecret,
+  operatorUser,
+  repository,
+  serviceImage,
+  services,
+} from '@orderflow/cli'
+import type { Cluster } from './cluster.ts'
+import { hostAddress } from './network.ts'
+import type { Servers } from './servers.ts'
 
-/** An installation of the chart in a namespace of its own, with PostgreSQL as the store. */
+/** An installation of the chart in a namespace of its own. */
 export interface Installation {
   namespace: string
   /** Installs or changes the release, and waits until it is ready. */
@@ -14,13 +24,24 @@ export interface Installation {
   get: Cluster['get']
 }
 
+/** The longest time for the first build of all programs and images, in milliseconds. */
+export const buildTimeoutMs = 60 * 60_000
+
+/** The addresses from which this machine calls services. On other nodes, its connections have the address of the first node. */
+export const machines = hostAddress.replace(/\d+$/, '0/24')
+
+/** The images of an installation, with the image of native sidecars. */
+export const applicationImages = [...services.map(({ name }) => serviceImage(name)), serviceImage('setup'), daprdImage]
+
 const release = 'orderflow'
 const chart = join(repository, 'chart')
 
+/** Loads the images and creates the Secrets of an installation. `apply` installs the chart. */
 export async function prepareInstallation(cluster: Cluster, servers: Servers): Promise<Installation> {
+  const { kubectl, get, helm } = cluster
   const namespace = 'shop'
-  const inNamespace = ['--namespace', namespace]
-  await cluster.loadImages([...services.map(({ name }) => serviceImage(name)), serviceImage('setup')])
+  const inNamespace = `--namespace=${namespace}`
+  await cluster.loadImages(applicationImages)
   await cluster.applyManifest([
     {
       apiVersion: 'v1',
@@ -35,33 +56,34 @@ export async function prepareInstallation(cluster: Cluster, servers: Servers): P
     })),
   ])
   const values = [
-    'store=postgresql',
+    `store=${servers.storeKind}`,
     `kafka.brokers=${servers.brokers}`,
     'kafka.ca.name=kafka-ca',
     // Callers of the tests have no keys, and send more requests than a person.
     'settings.Auth__Mode=open',
     'settings.Limits__AddressPerMinute=0',
   ]
-  // Lets this machine call the services. On other nodes, its connections have the address of the first node.
-  const machines = hostAddress.replace(/\d+$/, '0/24')
   const clients = JSON.stringify([{ podSelector: {} }, { ipBlock: { cidr: machines } }])
   const addresses = new Map<string, string>()
   return {
     namespace,
     async apply(...changes) {
-      const set = [
-        ...[...values, ...changes].flatMap((value) => ['--set-string', value]),
-        ...['--set-json', `network.clients=${clients}`],
+      // No value contains a comma, which separates values.
+      const given = [
+        `--set-string=${values.join()}`,
+        `--set=${changes.join()}`,
+        `--set-json=network.clients=${clients}`,
       ]
-      await cluster.helm('upgrade', '--install', release, chart, ...inNamespace, ...set, '--wait', '--timeout', '4m')
+      // biome-ignore lint/plugin/no-spread-arguments: three options
+      await helm('upgrade', '--install', release, chart, inNamespace, '--wait', '--timeout=4m', ...given)
       for (const { name, http } of services) {
-        const { spec } = await cluster.get<{ spec: { clusterIP: string } }>('service', name, ...inNamespace)
+        const { spec } = await get<{ spec: { clusterIP: string } }>('service', name, inNamespace)
         addresses.set(name, `http://${spec.clusterIP}:${http}`)
       }
     },
     urlOf: (service) => addresses.get(service) ?? '',
-    kubectl: (...args) => cluster.kubectl(...args, ...inNamespace),
-    get: (...args) => cluster.get(...args, ...inNamespace),
+    kubectl: (...args) => kubectl(...args, inNamespace),
+    get: (...args) => get(...args, inNamespace),
   }
 }
 

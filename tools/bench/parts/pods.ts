@@ -1,0 +1,190 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { anOrder, orderWith, post } from '@orderflow/chaos/clients/api'
+import { openBook } from '@orderflow/chaos/ledger/book'
+import { startHttpLoad } from '@orderflow/chaos/load/http-load'
+import { createTally } from '@orderflow/chaos/load/tally'
+import { CliError, services } from '@orderflow/cli'
+import { type Cluster, clusterMissing, daprNamespace, startCluster } from '@orderflow/cluster'
+import { buildTimeoutMs, type Installation, prepareInstallation } from '@orderflow/cluster/installation'
+import { startServers } from '@orderflow/cluster/servers'
+import type { Order } from '@orderflow/order-service/domain'
+import { type Findings, mebibytes, number } from '../report/findings.ts'
+import type { Part } from '../report/part.ts'
+import { median, percentile } from '../report/statistics.ts'
+
+const ordersPerSecond = 100
+const modes = ['native', 'injected'] as const
+type Mode = (typeof modes)[number]
+
+/** The use of a container, or of all containers of Dapr's control plane. */
+interface Use {
+  idleBytes: number
+  /** The largest amount under load. */
+  loadBytes: number
+  /** Thousandths of a core under load. */
+  millicores: number
+}
+
+interface Round {
+  mode: Mode
+  /** Seconds in which all pods were replaced. */
+  restartSeconds: number
+  /** Milliseconds from the answer to an order until the order is paid, for single orders under load. */
+  paidMs: number[]
+  uses: Map<string, Use>
+}
+
+/** Measures what pods need, and compares native with injected sidecars. The requests and limits of the chart follow from it. */
+export const pods: Part = {
+  title: `the services on Kubernetes with native and with injected sidecars, ${ordersPerSecond} orders per second`,
+
+  async measure({ quick, tell }) {
+    const missing = await clusterMissing()
+    if (missing) throw new CliError('tools-missing', missing)
+    const cluster = await startCluster({ dapr: true, networkPolicies: true, onProgress: tell, waitMs: buildTimeoutMs })
+    try {
+      const servers = await startServers(cluster, 'postgresql')
+      const shop = await prepareInstallation(cluster, servers)
+      const rounds: Round[] = []
+      for (let number = 0; number < (quick ? 1 : 2); number += 1) {
+        for (const mode of modes) {
+          tell(`round ${number + 1}: ${mode} sidecars`)
+          rounds.push(await measureRound(cluster, shop, mode, quick ? 5 : 60))
+        }
+      }
+      return findings(rounds)
+    } finally {
+      await cluster.stop()
+    }
+  },
+}
+
+async function measureRound(cluster: Cluster, shop: Installation, mode: Mode, seconds: number): Promise<Round> {
+  await shop.apply(`sidecar=${mode}`)
+  const begun = performance.now()
+  const deployments = services.map(({ name }) => `deployment/${name}`)
+  await shop.kubectl('rollout', 'restart', 'deployment')
+  for (const deployment of deployments) await shop.kubectl('rollout', 'status', deployment, '--timeout=180s')
+  const restartSeconds = (performance.now() - begun) / 1_000
+  const ordersUrl = shop.urlOf('order-service')
+  await warmUp(ordersUrl)
+  await delay(seconds * 500)
+  const idle = await readUse(cluster, shop.namespace)
+
+  let isOver = false
+  const client = { book: openBook({}), tally: createTally(), keys: mode, isOver: () => isOver, patienceMs: 250 }
+  const plan = (index: number) => ({ name: `${mode} ${index}`, total: 42.5, cancelAfterMs: undefined })
+  const load = startHttpLoad(plan, ordersPerSecond, { ...client, urls: [ordersUrl] })
+  const before = await readUse(cluster, shop.namespace)
+  const paidMs: number[] = []
+  const peaks = new Map<string, number>()
+  const until = performance.now() + seconds * 1_000
+  let last = before
+  while (performance.now() < until) {
+    paidMs.push(await timeToPaid(ordersUrl))
+    last = await readUse(cluster, shop.namespace)
+    for (const [name, { bytes }] of last) peaks.set(name, Math.max(peaks.get(name) ?? 0, bytes))
+    await delay(500)
+  }
+  isOver = true
+  await load.end()
+  const uses = [...last].flatMap(([name, after]): [string, Use][] => {
+    const from = before.get(name)
+    const atRest = idle.get(name)
+    if (!from || !atRest) return []
+    // The kubelet reads the counters of containers at different times.
+    const millicores = ((after.coreSeconds - from.coreSeconds) / ((after.at - from.at) / 1_000)) * 1_000
+    return [[name, { idleBytes: atRest.bytes, loadBytes: peaks.get(name) ?? 0, millicores }]]
+  })
+  return { mode, restartSeconds, paidMs, uses: new Map(uses) }
+}
+
+async function warmUp(url: string): Promise<void> {
+  for (let count = 0; count < 50; count += 1) await post(`${url}/v1/orders`, anOrder)
+}
+
+async function timeToPaid(url: string): Promise<number> {
+  const { status, body } = await post<Order>(`${url}/v1/orders`, anOrder)
+  if (status !== 201) throw new Error(`order-service answered ${status}: ${JSON.stringify(body)}`)
+  const answered = performance.now()
+  await orderWith(url, body.id, 'Paid')
+  return performance.now() - answered
+}
+
+interface Sample {
+  bytes: number
+  coreSeconds: number
+  /** The time of the counters, in milliseconds since 1970. */
+  at: number
+}
+
+interface Summary {
+  pods: { podRef: { name: string; namespace: string }; containers?: ContainerUse[] }[]
+}
+
+interface ContainerUse {
+  name: string
+  memory?: { workingSetBytes?: number }
+  cpu?: { time: string; usageCoreNanoSeconds?: number }
+}
+
+/** Reads the memory and the processor time of all containers from the kubelet. The containers of the control plane are added up. */
+async function readUse({ kubectl }: Cluster, namespace: string): Promise<Map<string, Sample>> {
+  const summary = JSON.parse(await kubectl('get', '--raw', '/api/v1/nodes/node-1/proxy/stats/summary')) as Summary
+  const uses = new Map<string, Sample>()
+  for (const { podRef, containers = [] } of summary.pods) {
+    for (const { name, memory, cpu } of containers) {
+      const service = services.find((each) => podRef.namespace === namespace && podRef.name.startsWith(each.name))
+      const isControlPlane = podRef.namespace === daprNamespace
+      if (!service && !isControlPlane) continue
+      const what = isControlPlane ? controlPlane : name === 'daprd' ? `${service?.name}, sidecar` : name
+      const sum = uses.get(what) ?? { bytes: 0, coreSeconds: 0, at: 0 }
+      uses.set(what, {
+        bytes: sum.bytes + (memory?.workingSetBytes ?? 0),
+        coreSeconds: sum.coreSeconds + (cpu?.usageCoreNanoSeconds ?? 0) / 1e9,
+        at: Date.parse(cpu?.time ?? ''),
+      })
+    }
+  }
+  return uses
+}
+
+const controlPlane = 'Dapr’s control plane'
+
+function findings(rounds: Round[]): Findings {
+  const roundsOf = (mode: Mode) => rounds.filter((round) => round.mode === mode)
+  const names = [...new Set(rounds.flatMap(({ uses }) => [...uses.keys()]))].toSorted()
+  const most = (mode: Mode, name: string, figure: keyof Use) =>
+    percentile(
+      roundsOf(mode).map(({ uses }) => uses.get(name)?.[figure] ?? 0),
+      1,
+    )
+  return {
+    tables: [
+      {
+        title: 'Memory in MiB, and thousandths of a core under load; the largest figures of the rounds',
+        head: ['container', ...modes.flatMap((mode) => [`${mode}, idle`, `${mode}, load`, `${mode}, cores / 1,000`])],
+        rows: names.map((name) => [
+          name,
+          ...modes.flatMap((mode) => [
+            mebibytes(most(mode, name, 'idleBytes')),
+            mebibytes(most(mode, name, 'loadBytes')),
+            number(most(mode, name, 'millicores')),
+          ]),
+        ]),
+      },
+      {
+        title: 'Medians of the rounds',
+        head: ['sidecars', 'all pods replaced in s', 'order paid after ms, median', 'the longest'],
+        rows: modes.map((mode) => {
+          const paid = roundsOf(mode).flatMap(({ paidMs }) => paidMs)
+          const restarts = roundsOf(mode).map(({ restartSeconds }) => restartSeconds)
+          return [mode, number(median(restarts), 1), number(median(paid)), number(percentile(paid, 1))]
+        }),
+      },
+    ],
+    goals: [],
+    charts: [],
+    figures: rounds.map((round) => ({ ...round, uses: Object.fromEntries(round.uses) })),
+  }
+}
