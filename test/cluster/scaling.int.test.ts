@@ -21,7 +21,7 @@ function tests(this: Mocha.Suite): void {
   before(async function () {
     this.timeout(buildTimeoutMs)
     cluster = await startCluster({ keda: true, networkPolicies: true, onProgress: timed(), waitMs: buildTimeoutMs })
-    shop = await prepareInstallation(cluster, await startServers(cluster, 'postgresql'))
+    shop = await prepareInstallation(cluster, await startServers(cluster, 'mongodb'))
   })
   after(() => cluster?.stop())
 

@@ -6,16 +6,13 @@ import { readLog } from '@orderflow/chaos/ledger/read-log'
 import { type Load, startHttpLoad } from '@orderflow/chaos/load/http-load'
 import { approveUpTo } from '@orderflow/chaos/load/orders'
 import { createTally } from '@orderflow/chaos/load/tally'
-import { eventually, newSecret, nodeImage, operatorUser, serviceImage, services, timed } from '@orderflow/cli'
+import { eventually, newSecret, nodeImage, operatorUser, services, timed } from '@orderflow/cli'
 import { type Cluster, clusterMissing, daprNamespace, rolledOut, startCluster } from '@orderflow/cluster'
 import { buildTimeoutMs, type Installation, prepareInstallation } from '@orderflow/cluster/installation'
 import { type Servers, startServers } from '@orderflow/cluster/servers'
 import type { Order } from '@orderflow/order-service/domain'
-import { openLog } from '@orderflow/test-kit'
 import { leaveOut } from '@orderflow/test-kit/not-run'
 import { expect } from 'chai'
-import { addVersion2 } from '../growth/versions/release.ts'
-import { copyRepository } from '../support/checkouts/repository-copy.ts'
 import { fetchFrom, idle, podOf } from './objects.ts'
 
 const title = 'the chart on a cluster'
@@ -42,7 +39,7 @@ function tests(this: Mocha.Suite): void {
   before(async function () {
     this.timeout(buildTimeoutMs)
     cluster = await startCluster({ dapr: true, networkPolicies: true, onProgress, waitMs: buildTimeoutMs })
-    servers = await startServers(cluster, 'mongodb')
+    servers = await startServers(cluster, 'postgresql')
     shop = await prepareInstallation(cluster, servers)
     await cluster.loadImages([nodeImage])
   })
@@ -203,7 +200,9 @@ function tests(this: Mocha.Suite): void {
       await settled()
     })
 
-    it('restarts a suspended service and a suspended sidecar', async () => {
+    it('restarts a suspended service and a suspended sidecar', async function () {
+      // The kubelet notices a suspended sidecar after a minute and a half.
+      this.timeout(600_000)
       for (const container of ['payment-service', 'daprd']) {
         const pod = await podNamed('payment-service')
         const restarts = async () => {
@@ -219,38 +218,6 @@ function tests(this: Mocha.Suite): void {
       }
     })
 
-    it('restarts a service that exceeds its memory', async () => {
-      const pod = await podNamed('payment-service')
-      // The kernel would otherwise kill the program of this test, because it uses more memory than the service.
-      const script = 'echo 1000 > /proc/1/oom_score_adj; exec node -e "$1"'
-      const program = 'for (const all = []; ; ) all.push(Buffer.alloc(1e7, 1))'
-      const args = ['exec', pod, '--container=payment-service', '--', 'sh', '-c', script, 'sh', program]
-      await shop.kubectl(...args).catch(() => {})
-      await eventually(async () => {
-        const { status } = await shop.get<Pod>('pod', pod)
-        const own = status.containerStatuses.find(({ name }) => name === 'payment-service')
-        return own?.lastState.terminated?.reason === 'OOMKilled'
-      }, 'the end of the service')
-      await settled()
-      await pays()
-    })
-
-    it('replaces a pod that the kubelet evicts, because its files need too much space', async () => {
-      const pod = await podNamed('event-monitor')
-      const args = ['exec', pod, '--container=event-monitor', '--', 'fallocate', '--length=4300M', '/data/ballast']
-      await shop.kubectl(...args)
-      await eventually(
-        async () => {
-          const { status } = await shop.get<Pod>('pod', pod)
-          return status.reason === 'Evicted'
-        },
-        'the eviction',
-        120_000,
-      )
-      await settled()
-      await pays()
-    })
-
     it('changes tokens and passwords of services', async () => {
       for (const { name } of services) {
         const stringData = Object.fromEntries(secretKeys.map((key) => [key, newSecret()]))
@@ -261,32 +228,6 @@ function tests(this: Mocha.Suite): void {
       await shop.kubectl('rollout', 'restart', ...services.map(({ name }) => `deployment/${name}`))
       await settled()
       await pays()
-    })
-
-    it('changes to a new version of an event, which old and new pods publish at the same time', async () => {
-      const copy = copyRepository()
-      try {
-        await addVersion2(copy)
-        await cluster.loadImages([serviceImage('order-service'), serviceImage('payment-service')], copy.folder)
-      } finally {
-        copy.remove()
-      }
-      for (const name of ['payment-service', 'order-service']) {
-        await shop.kubectl('scale', `deployment/${name}`, '--replicas=2')
-        await settled()
-        await shop.kubectl('rollout', 'restart', `deployment/${name}`)
-        await settled()
-        await pays()
-      }
-      const log = await openLog(servers.kafkaOf(operatorUser), ['orderevents'])
-      await log.caughtUp()
-      const versions = log.records.map(({ value }) => JSON.parse(value.toString()).Version)
-      await log.close()
-      const first = versions.indexOf(2)
-      expect(first).to.be.above(0)
-      console.log(
-        `      ${versions.slice(first).filter((version) => version === 1).length} events of version 1 after the first of version 2`,
-      )
     })
 
     it('continues while the API server does not answer', async () => {
@@ -363,7 +304,6 @@ const secretKeys = ['APP_API_TOKEN', 'DAPR_API_TOKEN', 'DryRun__Token', 'Stream_
 
 interface Pod {
   status: {
-    reason?: string
     containerStatuses: ContainerStatus[]
     initContainerStatuses?: ContainerStatus[]
   }
@@ -372,7 +312,6 @@ interface Pod {
 interface ContainerStatus {
   name: string
   restartCount: number
-  lastState: { terminated?: { reason: string } }
 }
 
 interface Pods {

@@ -44,8 +44,8 @@ type Part = KubernetesPart | 'containerd'
 export interface Cluster extends Clients {
   /** The folder of the run's files. The logs stay there after a run. */
   folder: string
-  /** Loads images into all nodes. Builds images that are missing or outdated, our own from the folder `sources`. */
-  loadImages: (names: string[], sources?: string) => Promise<void>
+  /** Loads images into all nodes. Builds images that are missing or outdated. */
+  loadImages: (names: string[]) => Promise<void>
   /** Adds a node, and returns its name when it is ready. */
   addNode: () => Promise<string>
   /** Sends a signal to a program of the cluster, such as SIGSTOP to kube-apiserver. Programs of a node need its name. */
@@ -203,8 +203,8 @@ async function start(record: RunRecord, images: string[], options: ClusterOption
     updateRecord(record)
   }
 
-  async function loadImages(names: string[], sources?: string): Promise<void> {
-    await ensureArchives(names, options, sources)
+  async function loadImages(names: string[]): Promise<void> {
+    await ensureArchives(names, options)
     for (const node of nodes) await importInto(node, names)
     for (const name of names) loaded.add(name)
   }

@@ -15,18 +15,14 @@ export function readArchives(): Archives {
   return existsSync(indexFile()) ? (JSON.parse(readFileSync(indexFile(), 'utf8')) as Archives) : {}
 }
 
-/**
- * Builds missing or outdated images, and writes their archives.
- * @param sources the folder with the sources of our own images
- */
+/** Builds missing or outdated images, and writes their archives. */
 export async function ensureArchives(
   names: readonly string[],
   { onProgress, signal }: ProvisionOptions,
-  sources = repository,
 ): Promise<void> {
   // The commands that build images run `docker`. In another process, this name can stand for Podman.
   const args = [join(import.meta.dirname, 'build.ts'), ...names]
-  await runTool(process.execPath, args, { cwd: sources, env: podmanEnvironment(), onLine: onProgress, signal })
+  await runTool(process.execPath, args, { cwd: repository, env: podmanEnvironment(), onLine: onProgress, signal })
 }
 
 /** Returns the variables with which Podman uses only folders of the cache, and changes no network of this machine. */
