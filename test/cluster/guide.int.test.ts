@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { operatorUser, repository, services, timed } from '@orderflow/cli'
 import { type Cluster, clusterMissing, programFile, startCluster } from '@orderflow/cluster'
-import { applicationImages, buildTimeoutMs, machines } from '@orderflow/cluster/installation'
+import { applicationImages, buildTimeoutMs, machines, serviceUrls } from '@orderflow/cluster/installation'
 import { type Servers, startServers } from '@orderflow/cluster/servers'
 import { leaveOut } from '@orderflow/test-kit/not-run'
 import { expect } from 'chai'
@@ -48,31 +48,20 @@ function tests(this: Mocha.Suite): void {
   })
 
   it('passes the acceptance tests', async () => {
-    const file = join(reader().copy.folder, 'kubernetes.yaml')
+    const { copy } = reader()
     // The tests have no API keys, and send requests from this machine.
-    const values = {
-      settings: { Auth__Mode: 'open', Limits__AddressPerMinute: '0' },
-      network: { clients: [{ podSelector: {} }, { ipBlock: { cidr: machines } }] },
-    }
-    reader().copy.write(
-      'kubernetes.yaml',
-      `${readFileSync(file, 'utf8')}${Object.entries(values)
-        .map(([name, value]) => `${name}: ${JSON.stringify(value)}\n`)
-        .join('')}`,
-    )
+    const settings = { Auth__Mode: 'open', Limits__AddressPerMinute: '0' }
+    const network = { clients: [{ podSelector: {} }, { ipBlock: { cidr: machines } }] }
+    const written = readFileSync(join(copy.folder, 'kubernetes.yaml'), 'utf8')
+    const added = `settings: ${JSON.stringify(settings)}\nnetwork: ${JSON.stringify(network)}\n`
+    copy.write('kubernetes.yaml', written + added)
     succeeded(await make(['up']))
-    const addresses = await Promise.all(
-      services.map(async ({ name, http }) => {
-        const { spec } = await cluster.get<{ spec: { clusterIP: string } }>('service', name, `--namespace=${namespace}`)
-        return [`${name.replace(/^event-|-service$/, '').toUpperCase()}`, `http://${spec.clusterIP}:${http}`] as const
-      }),
-    )
-    const { ORDER, PAYMENT, GATEWAY, MONITOR } = Object.fromEntries(addresses)
+    const urls = await serviceUrls(cluster, namespace)
     const tested = await make(['-C', 'tools', 'acceptance'], {
-      ORDERS_URL: ORDER ?? '',
-      PAYMENTS_URL: PAYMENT ?? '',
-      GATEWAY_URL: GATEWAY ?? '',
-      MONITOR_URL: MONITOR ?? '',
+      ORDERS_URL: urls['order-service'],
+      PAYMENTS_URL: urls['payment-service'],
+      GATEWAY_URL: urls['event-gateway'],
+      MONITOR_URL: urls['event-monitor'],
       KAFKA_BROKERS: servers.kafkaOf(operatorUser).bootstrapBrokers.join(),
       KAFKA_POD: 'default/kafka-0',
     })
@@ -82,16 +71,10 @@ function tests(this: Mocha.Suite): void {
 
   it('stops everything, and keeps only the Secrets', async () => {
     succeeded(await make(['down']))
-    const names = await cluster.kubectl(
-      'get',
-      'deployments,services,configmaps',
-      `--namespace=${namespace}`,
-      '--output=name',
-    )
-    expect(names.trim().split('\n')).to.deep.equal(['configmap/kube-root-ca.crt'])
-    expect(await cluster.kubectl('get', 'secrets', `--namespace=${namespace}`, '--output=name')).to.contain(
-      'operator-secrets',
-    )
+    const namesOf = (kinds: string) => cluster.kubectl('get', kinds, `--namespace=${namespace}`, '--output=name')
+    const left = await namesOf('deployments,services,configmaps')
+    expect(left.trim().split('\n')).to.deep.equal(['configmap/kube-root-ca.crt'])
+    expect(await namesOf('secrets')).to.contain('operator-secrets')
   })
 }
 

@@ -41,12 +41,7 @@ function tests(this: Mocha.Suite): void {
   })
 
   it('increase while events wait for a suspended replica', async () => {
-    const { items } = await shop.get<{ items: { metadata: { name: string } }[] }>(
-      'pods',
-      `--selector=app.kubernetes.io/name=${service}`,
-    )
-    const pod = items[0]?.metadata.name ?? ''
-    await cluster.signalContainer('SIGSTOP', pod, service, shop.namespace)
+    await cluster.signalContainer('SIGSTOP', await shop.podNamed(service), service, shop.namespace)
     const ids = await Promise.all(Array.from({ length: 20 }, place))
     await eventually(async () => (await replicas()) > 1, 'a second replica', 120_000)
     for (const id of ids) await isPaid(id, 120_000)

@@ -20,6 +20,8 @@ export interface Installation {
   apply: (...values: string[]) => Promise<void>
   /** Returns the address of a service for this machine. */
   urlOf: (service: string) => string
+  /** Returns the name of a pod of a service that is not ending. */
+  podNamed: (service: string) => Promise<string>
   kubectl: Cluster['kubectl']
   get: Cluster['get']
 }
@@ -32,6 +34,19 @@ export const machines = hostAddress.replace(/\d+$/, '0/24')
 
 /** The images of an installation, with the image of native sidecars. */
 export const applicationImages = [...services.map(({ name }) => serviceImage(name)), serviceImage('setup'), daprdImage]
+
+/** Returns the addresses of the services of a namespace for this machine, by name. */
+export async function serviceUrls({ get }: Pick<Cluster, 'get'>, namespace: string): Promise<Record<string, string>> {
+  const addresses = services.map(async ({ name, http }): Promise<[string, string]> => {
+    const { spec } = await get<{ spec: { clusterIP: string } }>('service', name, `--namespace=${namespace}`)
+    return [name, `http://${spec.clusterIP}:${http}`]
+  })
+  return Object.fromEntries(await Promise.all(addresses))
+}
+
+interface Pods {
+  items: { metadata: { name: string; deletionTimestamp?: string } }[]
+}
 
 const release = 'orderflow'
 const chart = join(repository, 'chart')
@@ -64,7 +79,7 @@ export async function prepareInstallation(cluster: Cluster, servers: Servers): P
     'settings.Limits__AddressPerMinute=0',
   ]
   const clients = JSON.stringify([{ podSelector: {} }, { ipBlock: { cidr: machines } }])
-  const addresses = new Map<string, string>()
+  let urls: Record<string, string> = {}
   return {
     namespace,
     async apply(...changes) {
@@ -76,12 +91,15 @@ export async function prepareInstallation(cluster: Cluster, servers: Servers): P
       ]
       // biome-ignore lint/plugin/no-spread-arguments: three options
       await helm('upgrade', '--install', release, chart, inNamespace, '--wait', '--timeout=4m', ...given)
-      for (const { name, http } of services) {
-        const { spec } = await get<{ spec: { clusterIP: string } }>('service', name, inNamespace)
-        addresses.set(name, `http://${spec.clusterIP}:${http}`)
-      }
+      urls = await serviceUrls(cluster, namespace)
     },
-    urlOf: (service) => addresses.get(service) ?? '',
+    urlOf: (service) => urls[service] ?? '',
+    async podNamed(service) {
+      const { items } = await get<Pods>('pods', `--selector=app.kubernetes.io/name=${service}`, inNamespace)
+      const pod = items.find(({ metadata }) => metadata.deletionTimestamp === undefined)
+      if (!pod) throw new Error(`no pod of ${service}`)
+      return pod.metadata.name
+    },
     kubectl: (...args) => kubectl(...args, inNamespace),
     get: (...args) => get(...args, inNamespace),
   }

@@ -16,10 +16,8 @@ export function readArchives(): Archives {
 }
 
 /** Builds missing or outdated images, and writes their archives. */
-export async function ensureArchives(
-  names: readonly string[],
-  { onProgress, signal }: ProvisionOptions,
-): Promise<void> {
+export async function ensureArchives(names: readonly string[], options: ProvisionOptions): Promise<void> {
+  const { onProgress, signal } = options
   // The commands that build images run `docker`. In another process, this name can stand for Podman.
   const args = [join(import.meta.dirname, 'build.ts'), ...names]
   await runTool(process.execPath, args, { cwd: repository, env: podmanEnvironment(), onLine: onProgress, signal })
