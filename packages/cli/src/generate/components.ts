@@ -147,7 +147,7 @@ spec:
       handler: 60s
   targets:
     components:
-${targets.join('')}`
+${targets.join('')}${scopesOf(services)}`
 }
 
 /** Returns components/postgresql/statestore-save.yaml. Its functions are in packages/service-kit/src/sidecar/save-documents.ts. */

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect } from 'chai'
@@ -90,12 +90,11 @@ describe('the chart’s application.json', () => {
 })
 
 describe('resources of the chart', () => {
-  const files = ['kafka.yaml', 'secretstore.yaml', ...services.filter((one) => one.hasStore).map(subscriptionsOf)]
-  for (const path of [
-    ...files.map((name) => `components/${name}`),
-    'mongodb/statestore.yaml',
-    'postgresql/statestore.yaml',
-  ]) {
+  // A configuration has no scopes. The annotations of a pod name it.
+  const paths = ['components', 'mongodb', 'postgresql']
+    .flatMap((folder) => readdirSync(join(repository, 'chart/files', folder)).map((name) => `${folder}/${name}`))
+    .filter((path) => path !== 'components/configuration.yaml')
+  for (const path of paths) {
     it(`names the services that load ${path}`, () => {
       const documents = parseAllDocuments(read(`files/${path}`)).map((document) => document.toJS())
       const names = services.map(({ name }) => name)
@@ -108,7 +107,3 @@ describe('resources of the chart', () => {
     expect(parse(read('files/components/configuration.yaml')).spec.metrics.enabled).to.equal(true)
   })
 })
-
-function subscriptionsOf({ name }: { name: string }): string {
-  return `subscriptions.${name}.yaml`
-}
