@@ -65,4 +65,8 @@ describe('a copy of an application that has installed the packages of orderflow'
       expect(found(path)).to.equal(join(application, path))
     }
   })
+
+  it('gives programs an empty standard input', async () => {
+    expect(await copy.run('cat', [])).to.include({ code: 0, stdout: '' })
+  })
 })

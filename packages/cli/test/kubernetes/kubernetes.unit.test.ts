@@ -321,7 +321,8 @@ describe('the runner of Kubernetes', () => {
 
     it('runs in a pod of its own, which is removed afterwards', async () => {
       const fake = commandCluster()
-      const options = { input: undefined, secrets: {}, addresses, signal }
+      // Without an input, the command would read the standard input of this test, which may stay open.
+      const options = { input: Buffer.alloc(0), secrets: {}, addresses, signal }
       expect(await runInside(cluster, { args: ['partitions'], ...options })).to.equal(0)
       const [created] = fake.calls().filter(({ args }) => args.includes('create'))
       const [job] = JSON.parse(created?.input ?? '').items

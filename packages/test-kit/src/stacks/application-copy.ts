@@ -49,9 +49,10 @@ export function copyApplication(application = repository): ApplicationCopy {
       const PATH = [join(folder, 'node_modules/.bin'), dirname(process.execPath), process.env.PATH].join(delimiter)
       // Node’s compile cache is removed with the copy.
       const own = { PATH, NODE_COMPILE_CACHE: join(folder, '.stack/compile-cache') }
-      return promisify(execFile)(command, args, { cwd: folder, env: { ...process.env, ...own, ...env } })
-        .then(({ stdout, stderr }) => ({ code: 0, stdout, stderr }))
-        .catch((error: Ended) => error)
+      const running = promisify(execFile)(command, args, { cwd: folder, env: { ...process.env, ...own, ...env } })
+      // A program that reads its standard input would otherwise wait forever.
+      running.child.stdin?.end()
+      return running.then(({ stdout, stderr }) => ({ code: 0, stdout, stderr })).catch((error: Ended) => error)
     },
     remove: () => rmSync(folder, { recursive: true, force: true }),
   }
