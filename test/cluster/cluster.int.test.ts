@@ -122,7 +122,7 @@ function tests(this: Mocha.Suite): void {
     })
 
     it('restarts a killed container', async () => {
-      await cluster.signalContainer('SIGKILL', 'client', 'main')
+      process.kill(await cluster.processOf('client', 'main'), 'SIGKILL')
       await ready('--for=jsonpath={.status.containerStatuses[0].restartCount}=1', 'pod/client')
       await ready('--for=condition=Ready', 'pod/client')
     })
@@ -165,7 +165,7 @@ function tests(this: Mocha.Suite): void {
     })
 
     it('keeps records of a broker whose container is killed', async () => {
-      await cluster.signalContainer('SIGKILL', 'kafka-0', 'kafka')
+      process.kill(await cluster.processOf('kafka-0', 'kafka'), 'SIGKILL')
       const listed = () =>
         withAdmin(servers.kafkaOf(operatorUser), (admin) => admin.listTopics()).catch(() => undefined)
       await ready('--for=jsonpath={.status.initContainerStatuses[1].restartCount}=1', 'pod/kafka-0')

@@ -41,7 +41,7 @@ function tests(this: Mocha.Suite): void {
   })
 
   it('increase while events wait for a suspended replica', async () => {
-    await cluster.signalContainer('SIGSTOP', await shop.podNamed(service), service, shop.namespace)
+    process.kill(await shop.processOf(service), 'SIGSTOP')
     const ids = await Promise.all(Array.from({ length: 20 }, place))
     await eventually(async () => (await replicas()) > 1, 'a second replica', 120_000)
     for (const id of ids) await isPaid(id, 120_000)

@@ -22,7 +22,11 @@ export function readManifest(name: string, values: Record<string, string> = {}):
 }
 
 /** Waits until each workload, such as `deployment/coredns`, has its new pods. */
-export async function rolledOut({ kubectl }: Clients, namespace: string, ...workloads: string[]): Promise<void> {
+export async function rolledOut(
+  { kubectl }: Pick<Clients, 'kubectl'>,
+  namespace: string,
+  ...workloads: string[]
+): Promise<void> {
   for (const workload of workloads) await kubectl('rollout', 'status', workload, '--namespace', namespace, timeout)
 }
 

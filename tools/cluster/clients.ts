@@ -16,8 +16,12 @@ export interface Clients {
   applyManifest: (objects: string | object[], ...args: string[]) => Promise<void>
 }
 
-/** Returns clients that write only into `folder`. */
-export function createClients(folder: string, kubeconfig: string): Clients {
+/** Returns clients that write only into `folder`. They use the cluster's own kubectl, unless another one is given. */
+export function createClients(
+  folder: string,
+  kubeconfig: string,
+  program = programFile('hyperkube', 'kubectl'),
+): Clients {
   const own = (name: string) => join(folder, 'clients', name)
   const env = {
     KUBECONFIG: kubeconfig,
@@ -26,7 +30,7 @@ export function createClients(folder: string, kubeconfig: string): Clients {
     HELM_CONFIG_HOME: own('helm-config'),
     HELM_DATA_HOME: own('helm-data'),
   }
-  const kubectl = (...args: string[]) => runTool(programFile('hyperkube', 'kubectl'), args, { cwd: '/', env })
+  const kubectl = (...args: string[]) => runTool(program, args, { cwd: '/', env })
   let applied = 0
   return {
     kubeconfig,

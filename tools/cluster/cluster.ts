@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync, rmSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CliError, entryOf, eventually, type ProvisionOptions, poll, readProcessTable } from '@orderflow/cli'
 import { enforcePolicies, readManifest, startDapr, startDns, startKeda, startNetworkPolicies } from './addons.ts'
@@ -15,7 +15,16 @@ import {
   pauseImage,
 } from './images/names.ts'
 import { connectHost, connectNode, kubernetesAddress, networkOf } from './network.ts'
-import { allMountPoints, inNode, type Node, prepareNode, startInNode, startNamespaces, tail } from './node.ts'
+import {
+  allMountPoints,
+  firstProcess,
+  inNode,
+  type Node,
+  prepareNode,
+  startInNode,
+  startNamespaces,
+  tail,
+} from './node.ts'
 import { ensurePrograms, type KubernetesPart, type ProgramName, programFile } from './programs.ts'
 import { ensureRequirements } from './requirements.ts'
 import { claimCluster, type RunRecord, updateRecord } from './run-record.ts'
@@ -46,17 +55,14 @@ export interface Cluster extends Clients {
   folder: string
   /** Loads images into all nodes. Builds images that are missing or outdated. */
   loadImages: (names: string[]) => Promise<void>
+  /** Lets the nodes pull images from a registry, such as `10.0.0.1:5000`, whose certificate is in a PEM file. */
+  trustRegistry: (registry: string, certificateFile: string) => void
   /** Adds a node, and returns its name when it is ready. */
   addNode: () => Promise<string>
   /** Sends a signal to a program of the cluster, such as SIGSTOP to kube-apiserver. Programs of a node need its name. */
   signal: (program: Part, signal: NodeJS.Signals, node?: string) => void
-  /** Sends a signal to the first process of a container. The kubelet restarts a killed container. */
-  signalContainer: (
-    signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT',
-    pod: string,
-    container: string,
-    namespace?: string,
-  ) => Promise<void>
+  /** Returns the first process of a container, as a pid of this machine. The kubelet restarts a killed container. */
+  processOf: (pod: string, container: string, namespace?: string) => Promise<number>
   stop: () => Promise<void>
 }
 
@@ -213,6 +219,14 @@ async function start(record: RunRecord, images: string[], options: ClusterOption
     ...clients,
     folder,
     loadImages,
+    trustRegistry(registry, certificateFile) {
+      const url = `https://${registry}`
+      for (const { folder } of nodes) {
+        const settings = join(folder, 'registries', registry)
+        mkdirSync(settings, { recursive: true })
+        writeFileSync(join(settings, 'hosts.toml'), `server = "${url}"\n[host."${url}"]\n  ca = "${certificateFile}"\n`)
+      }
+    },
     async addNode() {
       const node = await createNode()
       await startNode(node)
@@ -228,20 +242,19 @@ async function start(record: RunRecord, images: string[], options: ClusterOption
       if (!pid) throw new Error(`${node} runs no ${name}`)
       process.kill(pid, signal)
     },
-    async signalContainer(signal, pod, container, namespace = 'default') {
-      const { spec, status } = await clients.get<Pod>('pod', pod, `--namespace=${namespace}`)
+    async processOf(pod, container, namespace = 'default') {
+      const { status } = await clients.get<Pod>('pod', pod, `--namespace=${namespace}`)
       const statuses = [...(status.containerStatuses ?? []), ...(status.initContainerStatuses ?? [])]
       const id = statuses.find(({ name }) => name === container)?.containerID?.replace('containerd://', '')
-      const node = nodes.find(({ name }) => name === spec.nodeName)
-      if (!id || !node) throw new Error(`pod ${pod} runs no container ${container}`)
-      await ctr(node, 'tasks', 'kill', '--signal', signal, id)
+      const pid = id && firstProcess(id)
+      if (!pid) throw new Error(`pod ${pod} runs no container ${container}`)
+      return pid
     },
     stop: () => stopRun(record),
   }
 }
 
 interface Pod {
-  spec: { nodeName?: string }
   status: { containerStatuses?: ContainerStatus[]; initContainerStatuses?: ContainerStatus[] }
 }
 

@@ -65,6 +65,8 @@ state = "/run/containerd"
   tolerate_missing_hugetlb_controller = true
   # Lets programs without root listen on port 53.
   enable_unprivileged_ports = true
+  [plugins."io.containerd.grpc.v1.cri".registry]
+    config_path = "${folder}/registries"
   [plugins."io.containerd.grpc.v1.cri".cni]
     bin_dir = "/usr/lib/cni"
     conf_dir = "${folder}/cni"
@@ -100,6 +102,8 @@ const kubelet = (node: Node, { ca }: Certificates, { server }: NodeFiles, resolv
   volumePluginDir: join(node.folder, 'volume-plugins'),
   // Pods see changes of secrets and config maps sooner than after a minute.
   syncFrequency: '5s',
+  // The kubelet notices a full volume sooner than after a minute.
+  volumeStatsAggPeriod: '5s',
   nodeStatusUpdateFrequency: '5s',
 })
 

@@ -22,6 +22,8 @@ export interface Installation {
   urlOf: (service: string) => string
   /** Returns the name of a pod of a service that is not ending. */
   podNamed: (service: string) => Promise<string>
+  /** Returns the first process of a service’s container, or of its sidecar `daprd`, as a pid of this machine. */
+  processOf: (service: string, container?: string) => Promise<number>
   kubectl: Cluster['kubectl']
   get: Cluster['get']
 }
@@ -80,8 +82,16 @@ export async function prepareInstallation(cluster: Cluster, servers: Servers): P
   ]
   const clients = JSON.stringify([{ podSelector: {} }, { ipBlock: { cidr: machines } }])
   let urls: Record<string, string> = {}
+  const podNamed = async (service: string) => {
+    const { items } = await get<Pods>('pods', `--selector=app.kubernetes.io/name=${service}`, inNamespace)
+    const pod = items.find(({ metadata }) => metadata.deletionTimestamp === undefined)
+    if (!pod) throw new Error(`no pod of ${service}`)
+    return pod.metadata.name
+  }
   return {
     namespace,
+    podNamed,
+    processOf: async (service, container = service) => cluster.processOf(await podNamed(service), container, namespace),
     async apply(...changes) {
       // No value contains a comma, which separates values.
       const given = [
@@ -94,12 +104,6 @@ export async function prepareInstallation(cluster: Cluster, servers: Servers): P
       urls = await serviceUrls(cluster, namespace)
     },
     urlOf: (service) => urls[service] ?? '',
-    async podNamed(service) {
-      const { items } = await get<Pods>('pods', `--selector=app.kubernetes.io/name=${service}`, inNamespace)
-      const pod = items.find(({ metadata }) => metadata.deletionTimestamp === undefined)
-      if (!pod) throw new Error(`no pod of ${service}`)
-      return pod.metadata.name
-    },
     kubectl: (...args) => kubectl(...args, inNamespace),
     get: (...args) => get(...args, inNamespace),
   }

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import { closeSync, globSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { eventually, runTool } from '@orderflow/cli'
 import { programFile } from './programs.ts'
@@ -74,6 +74,14 @@ function read(file: string): string {
   } catch {
     return ''
   }
+}
+
+/** Returns the first process of a container: its cgroup has the container's id, and its number in the container is 1. */
+export function firstProcess(containerId: string): number | undefined {
+  const found = globSync('/proc/[0-9]*').find(
+    (process) => read(`${process}/cgroup`).includes(containerId) && /^NSpid:.*\t1$/m.test(read(`${process}/status`)),
+  )
+  return found ? Number(found.slice('/proc/'.length)) : undefined
 }
 
 export const tail = (file: string, lines = 20): string => read(file).trimEnd().split('\n').slice(-lines).join('\n')

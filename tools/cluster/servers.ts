@@ -15,7 +15,7 @@ import {
 } from '@orderflow/cli'
 import { readManifest, rolledOut } from './addons.ts'
 import type { Cluster } from './cluster.ts'
-import { pauseImage, serverImages, setupImage } from './images/names.ts'
+import { serverImages, setupImage } from './images/names.ts'
 
 export type ServerStore = keyof typeof stores
 
@@ -39,6 +39,8 @@ export interface Servers {
   certificate: string
   /** The passwords of Kafka's users, by user. */
   passwords: Readonly<Record<string, string>>
+  /** Replaces the broker's certificate. Calls `trust` before and after, with the certificates as PEM that clients must then accept. */
+  changeCertificate: (trust: (certificates: string) => Promise<void>) => Promise<void>
   /** Returns the connection of a user of Kafka, for this machine. */
   kafkaOf: (user: string) => KafkaConnection
   storeKind: ServerStore
@@ -48,17 +50,23 @@ export interface Servers {
   store: { password: string; address: string }
 }
 
+type ServersCluster = Pick<Cluster, 'kubectl' | 'get' | 'applyManifest' | 'loadImages'>
+
 /** The address of Kafka's Service, from the range that Kubernetes keeps for fixed addresses. */
 const kafkaAddress = '10.96.0.92'
 const hostAddress = `${kafkaAddress}:9092`
 
 /** Starts Kafka and a store with the users, rights and topics of services.json. Waits until both are ready. */
-export async function startServers(cluster: Cluster, store: ServerStore, namespace = 'default'): Promise<Servers> {
+export async function startServers(
+  cluster: ServersCluster,
+  store: ServerStore,
+  namespace = 'default',
+): Promise<Servers> {
   await cluster.loadImages([serverImages.kafka, stores[store].image, setupImage])
   const hostOf = (name: string) => `${name}.${namespace}.svc.cluster.local`
   const brokers = `${hostOf('kafka')}:19092`
   const names = ['kafka', `kafka.${namespace}`, `kafka.${namespace}.svc`, hostOf('kafka'), kafkaAddress]
-  const { certificate, key } = await makeCertificate(names)
+  let { certificate, key } = await makeCertificate(names)
   const passwords = Object.fromEntries(Object.keys(kafkaPasswords).map((user) => [user, newSecret()]))
   const [brokerPassword, password] = [newSecret(), newSecret()]
   const storeUri = stores[store].uri(hostOf(store), password)
@@ -68,25 +76,35 @@ export async function startServers(cluster: Cluster, store: ServerStore, namespa
     metadata: { name, namespace },
     stringData,
   })
+  const brokerSecret = () => {
+    const secrets = { password: brokerPassword, certificate: bodyOf(certificate), key: bodyOf(key) }
+    return secret('kafka', brokerEnvironment(brokers, secrets))
+  }
   await cluster.applyManifest([
-    secret(
-      'kafka',
-      brokerEnvironment(brokers, { password: brokerPassword, certificate: bodyOf(certificate), key: bodyOf(key) }),
-    ),
+    brokerSecret(),
     secret('setup', setupEnvironment(brokerPassword, passwords, storeUri)),
     secret('store', { password }),
   ])
   const image = serverImages.kafka
   await cluster.applyManifest(readManifest(store, { namespace, image: stores[store].image }))
-  await cluster.applyManifest(
-    readManifest('kafka', { namespace, image, setupImage, pauseImage, address: kafkaAddress }),
-  )
+  await cluster.applyManifest(readManifest('kafka', { namespace, image, setupImage, address: kafkaAddress }))
   await rolledOut(cluster, namespace, `statefulset/${store}`, 'statefulset/kafka')
   const { spec } = await cluster.get<{ spec: { clusterIP: string } }>('service', store, `--namespace=${namespace}`)
   return {
     brokers,
-    certificate,
+    get certificate() {
+      return certificate
+    },
     passwords,
+    async changeCertificate(trust) {
+      const next = await makeCertificate(names)
+      await trust(`${certificate}\n${next.certificate}`)
+      ;({ certificate, key } = next)
+      await cluster.applyManifest([brokerSecret()])
+      await cluster.kubectl('delete', 'pod', 'kafka-0', `--namespace=${namespace}`)
+      await rolledOut(cluster, namespace, 'statefulset/kafka')
+      await trust(certificate)
+    },
     kafkaOf: (username) => securedKafka(hostAddress, { username, password: passwords[username] ?? '' }, certificate),
     storeKind: store,
     storeUri,

@@ -48,7 +48,8 @@ export async function newApplication(name: string, create: (folder: string) => s
 }
 
 export function runIn(cwd: string, command: string, args: string[], env: Record<string, string> = {}): Promise<Ended> {
-  return promisify(execFile)(command, args, { cwd, env: { ...process.env, ...env } })
-    .then(({ stdout, stderr }) => ({ code: 0, stdout, stderr }))
-    .catch((error: Ended) => error)
+  const running = promisify(execFile)(command, args, { cwd, env: { ...process.env, ...env } })
+  // A program that reads its standard input would otherwise wait forever.
+  running.child.stdin?.end()
+  return running.then(({ stdout, stderr }) => ({ code: 0, stdout, stderr })).catch((error: Ended) => error)
 }

@@ -12,8 +12,10 @@ import { monitor } from './monitor.ts'
 import { network } from './network.ts'
 import { outbox } from './outbox.ts'
 import { outside } from './outside.ts'
+import { pods } from './pods.ts'
 import { post } from './post.ts'
 import { replicas } from './replicas.ts'
+import { scaling } from './scaling.ts'
 import { secured } from './secured.ts'
 import { traces } from './traces.ts'
 
@@ -33,6 +35,8 @@ export const parts = {
   metrics,
   monitor,
   network,
+  pods,
+  scaling,
   compare,
   envelope,
 } satisfies Record<string, Part>

@@ -12,6 +12,8 @@ import { registryProgram } from './registry-program.ts'
 
 export interface RegistryOptions {
   folder: string
+  /** The address of this machine at which the registry listens. */
+  host?: string
   port: number
   /** The password of user `_`. The platform's command-line tool uses it with an empty user name. */
   token: string
@@ -25,9 +27,10 @@ export interface RunningRegistry {
   close: () => Promise<void>
 }
 
-/** Starts docker-registry (Debian's package of the CNCF's registry) with TLS and a password, on loopback. */
+/** Starts docker-registry (Debian's package of the CNCF's registry) with TLS and a password. */
 export async function startRegistry(options: RegistryOptions): Promise<RunningRegistry> {
-  const { folder, port, token, certificate } = options
+  const { folder, host = 'localhost', port, token, certificate } = options
+  const name = `${host}:${port}`
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const passwords = join(folder, 'htpasswd')
   const password = await hash(token, 4)
@@ -36,7 +39,7 @@ export async function startRegistry(options: RegistryOptions): Promise<RunningRe
     version: 0.1,
     log: { level: 'warn' },
     storage: { filesystem: { rootdirectory: join(folder, 'data') }, delete: { enabled: true } },
-    http: { addr: `127.0.0.1:${port}`, tls: { certificate: certificate.certificateFile, key: certificate.keyFile } },
+    http: { addr: name, tls: { certificate: certificate.certificateFile, key: certificate.keyFile } },
     auth: { htpasswd: { realm: 'rehearsal', path: passwords } },
   }
   const configFile = join(folder, 'config.yml')
@@ -47,7 +50,6 @@ export async function startRegistry(options: RegistryOptions): Promise<RunningRe
   const registry = spawn('bash', ['-c', untilInputEnds, 'bash', program, 'serve', configFile], {
     stdio: ['pipe', log, log],
   })
-  const name = `localhost:${port}`
   const get = (path: string) => getJson(`https://${name}/v2/${path}`, token, certificate.certificate)
   const answer = async () => {
     if (registry.exitCode !== null) throw new Error(`docker-registry ended; see ${folder}/registry.log`)
