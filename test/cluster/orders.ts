@@ -13,19 +13,21 @@ import type { Order } from '@orderflow/order-service/domain'
 import { expect } from 'chai'
 
 const ordersPerSecond = 5
+/** The time for which clients repeat refused requests after the last order. A connection to a pod that is gone takes 12 s to fail. */
+const patienceAfterEndMs = 60_000
 
 /** Places orders in an installation, and records them in a ledger. */
 export function ordersOf(shop: Installation) {
   const book = openBook({})
   const tally = createTally()
   let load: Load | undefined
-  let isOver = false
+  let givesUpAt = Number.POSITIVE_INFINITY
   let checked = 0
   let longestWaitMs = 0
   const url = () => shop.urlOf('order-service')
 
   async function end(): Promise<void> {
-    isOver = true
+    givesUpAt = Date.now() + patienceAfterEndMs
     await load?.end()
   }
 
@@ -46,7 +48,7 @@ export function ordersOf(shop: Installation) {
     /** Places orders at a steady rate, until `end`. */
     begin() {
       const plan = (index: number) => ({ name: `cluster ${index}`, total: 42.5, cancelAfterMs: undefined })
-      const options = { book, tally, keys: 'k', isOver: () => isOver, patienceMs: 250 }
+      const options = { book, tally, keys: 'k', isOver: () => Date.now() > givesUpAt, patienceMs: 250 }
       load = startHttpLoad(plan, ordersPerSecond, { ...options, urls: [url()] })
     },
 

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort, newSecret } from '@orderflow/cli'
 import { type Cluster, hostAddress } from '@orderflow/cluster'
@@ -8,9 +8,9 @@ import { startRegistry, writeCertificate } from '../../packages/cli/test/release
 export interface ClusterRegistry {
   /** Its address and port, for this machine and for nodes. */
   name: string
-  /** Docker's configuration, with the registry's password, as JSON. A Secret with it lets nodes pull images. */
+  /** The registry's password as Docker's configuration. A Secret with this JSON lets nodes pull images. */
   login: string
-  /** The folder of this configuration, for DOCKER_CONFIG. */
+  /** The folder of a configuration with this password, for DOCKER_CONFIG. */
   loginFolder: string
   stop: () => Promise<void>
 }
@@ -30,11 +30,13 @@ export async function openRegistry(cluster: Cluster, onProgress: (line: string) 
   writeFileSync(join(trusted, 'ca.crt'), certificate.certificate)
   cluster.trustRegistry(name, certificate.certificateFile)
   const auth = Buffer.from(`_:${token}`).toString('base64')
-  const login = JSON.stringify({ auths: { [name]: { auth } } })
-  writeFileSync(join(folder, 'config.json'), login, { mode: 0o600 })
+  const login = { auths: { [name]: { auth } } }
+  // Without this folder, Docker would have no Compose.
+  const own = { ...login, cliPluginsExtraDirs: [join(homedir(), '.docker/cli-plugins')] }
+  writeFileSync(join(folder, 'config.json'), JSON.stringify(own), { mode: 0o600 })
   return {
     name,
-    login,
+    login: JSON.stringify(login),
     loginFolder: folder,
     async stop() {
       await close()

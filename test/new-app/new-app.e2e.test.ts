@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { repository } from '@orderflow/cli'
@@ -96,6 +96,18 @@ describe('two applications with the example', () => {
       expect(stdout).to.equal('nothing has changed\n')
       expect((await run('git', ['status', '--porcelain'])).stdout).to.equal('')
     }))
+
+  it('names only existing programs in the chart', () => {
+    for (const app of apps) {
+      const { setup, exporter } = JSON.parse(read(app, 'chart/files/application.json')) as {
+        setup: string[]
+        exporter: { command: string[] }
+      }
+      for (const [, program = ''] of [setup, exporter.command]) {
+        expect(existsSync(join(app.folder, program.replace(/^\/app\//, ''))), program).to.equal(true)
+      }
+    }
+  })
 
   it('gives each application its own ports, ids, images and Compose project', () => {
     const own = apps.map((app) => {

@@ -87,7 +87,7 @@ function facts(): object {
       maxBodySize,
       keptMetrics: keptOfSidecars,
     },
-    setup: ['node', imagePath(join(cliFolder, 'src/commands/setup.ts'))],
+    setup: ['node', imagePath(programFile('#setup'))],
     exporter: {
       command: ['node', imagePath(programFile('#exporter')), '0.0.0.0', String(defaultPorts.exporter)],
       port: defaultPorts.exporter,
