@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort, newSecret } from '@orderflow/cli'
+import { startRegistry, writeCertificate } from '@orderflow/cli/rehearsal'
 import { type Cluster, hostAddress } from '@orderflow/cluster'
-import { startRegistry, writeCertificate } from '../../packages/cli/test/release/rehearsal/index.ts'
 
 export interface ClusterRegistry {
   /** Its address and port, for this machine and for nodes. */
@@ -31,7 +31,7 @@ export async function openRegistry(cluster: Cluster, onProgress: (line: string) 
   cluster.trustRegistry(name, certificate.certificateFile)
   const auth = Buffer.from(`_:${token}`).toString('base64')
   const login = { auths: { [name]: { auth } } }
-  // Without this folder, Docker would have no Compose.
+  // Docker finds Compose in this folder.
   const own = { ...login, cliPluginsExtraDirs: [join(homedir(), '.docker/cli-plugins')] }
   writeFileSync(join(folder, 'config.json'), JSON.stringify(own), { mode: 0o600 })
   return {

@@ -44,10 +44,10 @@ const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`
 
 function valuesFile(): string {
   const perService = services.map(
-    ({ name, replicas }) =>
+    ({ name, replicas, watches }) =>
       `  ${name}:
     replicas: ${replicas}
-    resources: { requests: { cpu: 100m, memory: 192Mi }, limits: { memory: 1280Mi } }
+    resources: { requests: { cpu: 100m, memory: ${watches ? 256 : 192}Mi }, limits: { memory: 1280Mi } }
 `,
   )
   return filledIn('chart/values.yaml', {
