@@ -2,8 +2,9 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { repository } from '@orderflow/cli'
+import { runIn } from '@orderflow/test-kit/stacks'
 import { expect } from 'chai'
-import { type NewApplication, newApplication, runIn } from '../support/checkouts/new-application.ts'
+import { type NewApplication, newApplication } from '../support/checkouts/new-application.ts'
 import { succeeded } from '../support/documents/follow-document.ts'
 
 /** The limits for files that a person edits. */

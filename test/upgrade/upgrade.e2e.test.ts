@@ -1,8 +1,7 @@
-import { execFile } from 'node:child_process'
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseEnv, promisify } from 'node:util'
+import { parseEnv } from 'node:util'
 import { orderWith } from '@orderflow/chaos/clients/api'
 import { audit, totals } from '@orderflow/chaos/ledger/audit'
 import { openBook } from '@orderflow/chaos/ledger/book'
@@ -22,7 +21,7 @@ import {
   securedKafka,
 } from '@orderflow/cli'
 import { buildPackages, packPackages } from '@orderflow/packages'
-import type { Ended } from '@orderflow/test-kit/stacks'
+import { type Ended, runIn } from '@orderflow/test-kit/stacks'
 import { expect } from 'chai'
 import { keepLogs } from '../support/keep-logs.ts'
 
@@ -185,7 +184,5 @@ const identity = Object.fromEntries(
 )
 
 function start(cwd: string, command: string, args: string[], env: Record<string, string> = {}): Promise<Ended> {
-  return promisify(execFile)(command, args, { cwd, env: { ...process.env, ...identity, STACK, ...env } })
-    .then(({ stdout, stderr }) => ({ code: 0, stdout, stderr }))
-    .catch((error: Ended) => error)
+  return runIn(cwd, command, args, { ...identity, STACK, ...env })
 }

@@ -1,10 +1,8 @@
-import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { claimFolder, repository } from '@orderflow/cli'
-import type { Ended } from '@orderflow/test-kit/stacks'
+import { type Ended, runIn } from '@orderflow/test-kit/stacks'
 import { keepLogs } from '../keep-logs.ts'
 import { editorOf, type FileEditor } from './repository-copy.ts'
 
@@ -45,11 +43,4 @@ export async function newApplication(name: string, create: (folder: string) => s
       rmSync(parent, { recursive: true })
     },
   }
-}
-
-export function runIn(cwd: string, command: string, args: string[], env: Record<string, string> = {}): Promise<Ended> {
-  const running = promisify(execFile)(command, args, { cwd, env: { ...process.env, ...env } })
-  // A program that reads its standard input would otherwise wait forever.
-  running.child.stdin?.end()
-  return running.then(({ stdout, stderr }) => ({ code: 0, stdout, stderr })).catch((error: Ended) => error)
 }

@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process'
 import {
   chmodSync,
   copyFileSync,
@@ -15,9 +14,8 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
-import { promisify } from 'node:util'
 import { repository } from '@orderflow/cli'
-import type { Ended } from './local-operator.ts'
+import { type Ended, runIn } from './run-in.ts'
 import { sourceFiles } from './source-files.ts'
 
 /** A copy of the application, whose commands leave the `.env` and `.stack` of the application unchanged. */
@@ -49,10 +47,7 @@ export function copyApplication(application = repository): ApplicationCopy {
       const PATH = [join(folder, 'node_modules/.bin'), dirname(process.execPath), process.env.PATH].join(delimiter)
       // Node’s compile cache is removed with the copy.
       const own = { PATH, NODE_COMPILE_CACHE: join(folder, '.stack/compile-cache') }
-      const running = promisify(execFile)(command, args, { cwd: folder, env: { ...process.env, ...own, ...env } })
-      // A program that reads its standard input would otherwise wait forever.
-      running.child.stdin?.end()
-      return running.then(({ stdout, stderr }) => ({ code: 0, stdout, stderr })).catch((error: Ended) => error)
+      return runIn(folder, command, args, { ...own, ...env })
     },
     remove: () => rmSync(folder, { recursive: true, force: true }),
   }

@@ -1,8 +1,6 @@
-import { execFile } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { promisify } from 'node:util'
 import {
   databaseFile,
   entryOf,
@@ -18,13 +16,8 @@ import {
   storeOf,
 } from '@orderflow/cli'
 import { domainDocuments, nameOf, type Operator } from '../operator.ts'
+import { type Ended, runIn } from './run-in.ts'
 import { openStores, type Stores } from './stores.ts'
-
-export interface Ended {
-  code: number
-  stdout: string
-  stderr: string
-}
 
 /** Runs an operator’s command of a service. `env` adds variables to the service’s settings. */
 export type Operate = (service: string, args: string[], env?: Record<string, string>) => Promise<Ended>
@@ -40,9 +33,7 @@ export function operatorOf(stack: RunningStack, ports: StackPorts, folder = repo
       NODE_COMPILE_CACHE: join(folder, '.stack/compile-cache'),
     }
     const file = join(folder, serviceNamed(service).folder, operateProgram)
-    return promisify(execFile)(process.execPath, [file, ...args], { env: { ...process.env, ...settings, ...env } })
-      .then(({ stdout, stderr }) => ({ code: 0, stdout, stderr }))
-      .catch((error: Ended) => error)
+    return runIn(process.cwd(), process.execPath, [file, ...args], { ...settings, ...env })
   }
 }
 
