@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { delimiter, dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { anOrder, orderWith, post, send } from '@orderflow/chaos/clients/api'
 import {
   baseImage,
@@ -12,8 +12,8 @@ import {
   operatorUser,
   timed,
 } from '@orderflow/cli'
-import { type Cluster, clusterMissing, programFile, startCluster } from '@orderflow/cluster'
-import { buildTimeoutMs, machines } from '@orderflow/cluster/installation'
+import { type Cluster, clusterMissing, startCluster } from '@orderflow/cluster'
+import { buildTimeoutMs, testValues } from '@orderflow/cluster/installation'
 import { type Servers, startServers } from '@orderflow/cluster/servers'
 import type { Order } from '@orderflow/order-service/domain'
 import { openLog } from '@orderflow/test-kit'
@@ -21,6 +21,7 @@ import { leaveOut } from '@orderflow/test-kit/not-run'
 import { expect } from 'chai'
 import { type NewApplication, newApplication } from '../support/checkouts/new-application.ts'
 import { succeeded } from '../support/documents/follow-document.ts'
+import { environmentOf } from './environment.ts'
 import { type ClusterRegistry, openRegistry } from './registry.ts'
 
 const title = 'an application of make new-app on a cluster'
@@ -49,24 +50,16 @@ function tests(this: Mocha.Suite): void {
     registry = await openRegistry(cluster, onProgress)
     app = await newApplication(namespace, (folder) => `make --silent new-app DIR='${folder}'`)
     await createNamespace()
-    const clients = [{ podSelector: {} }, { ipBlock: { cidr: machines } }]
     const values = {
       store: 'postgresql',
       kafka: { brokers: servers.brokers, ca: { name: 'kafka-ca' } },
       images: { registry: `${registry.name}/${namespace}`, pullSecrets: [{ name: 'registry' }] },
-      // The tests have no API keys, and send requests from this machine.
-      settings: { Auth__Mode: 'open', Limits__AddressPerMinute: '0' },
-      network: { clients },
+      ...testValues,
     }
     // JSON is valid YAML.
     app.write('kubernetes.yaml', JSON.stringify(values))
-    const programs = [programFile('hyperkube', 'kubectl'), programFile('helm'), process.execPath].map((file) =>
-      dirname(file),
-    )
     env = {
-      PATH: [...programs, process.env.PATH].join(delimiter),
-      CONFIRM: (await cluster.kubectl('config', 'current-context')).trim(),
-      KUBECONFIG: cluster.kubeconfig,
+      ...(await environmentOf(cluster)),
       DOCKER_CONFIG: registry.loginFolder,
       STACK: 'kubernetes',
       Stream__SaslUsername: operatorUser,

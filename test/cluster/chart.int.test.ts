@@ -1,11 +1,10 @@
-import { eventually, nodeImage, services, timed } from '@orderflow/cli'
-import { type Cluster, clusterMissing, startCluster } from '@orderflow/cluster'
-import { buildTimeoutMs, type Installation, prepareInstallation } from '@orderflow/cluster/installation'
-import { type Servers, startServers } from '@orderflow/cluster/servers'
+import { eventually, nodeImage, services } from '@orderflow/cli'
+import { clusterMissing } from '@orderflow/cluster'
+import { buildTimeoutMs } from '@orderflow/cluster/installation'
 import { leaveOut } from '@orderflow/test-kit/not-run'
 import { expect } from 'chai'
 import { fetchFrom, idle, podOf } from './objects.ts'
-import { ordersOf, settled } from './orders.ts'
+import { type Shop, settled, startShop } from './shop.ts'
 
 const title = 'the chart on a cluster'
 const missing = await clusterMissing()
@@ -15,23 +14,18 @@ else describe(title, tests)
 
 function tests(this: Mocha.Suite): void {
   this.bail(true)
-  let cluster: Cluster
-  let servers: Servers
-  let shop: Installation
-  let orders: ReturnType<typeof ordersOf>
+  let cluster: Shop['cluster']
+  let servers: Shop['servers']
+  let shop: Shop['shop']
+  let orders: Shop['orders']
+  let stop: Shop['stop'] | undefined
 
   before(async function () {
     this.timeout(buildTimeoutMs)
-    cluster = await startCluster({ dapr: true, networkPolicies: true, onProgress: timed(), waitMs: buildTimeoutMs })
-    servers = await startServers(cluster, 'postgresql')
-    shop = await prepareInstallation(cluster, servers)
-    orders = ordersOf(shop)
+    ;({ cluster, servers, shop, orders, stop } = await startShop())
     await cluster.loadImages([nodeImage])
   })
-  after(async () => {
-    await orders?.end()
-    await cluster?.stop()
-  })
+  after(() => stop?.())
 
   describe('an installation', () => {
     it('names the key that a Secret lacks', async () => {

@@ -1,11 +1,10 @@
-import { eventually, newSecret, services, timed } from '@orderflow/cli'
-import { type Cluster, clusterMissing, daprNamespace, rolledOut, startCluster } from '@orderflow/cluster'
-import { buildTimeoutMs, type Installation, prepareInstallation } from '@orderflow/cluster/installation'
-import { type Servers, startServers } from '@orderflow/cluster/servers'
+import { eventually, newSecret, services } from '@orderflow/cli'
+import { clusterMissing, daprNamespace, rolledOut } from '@orderflow/cluster'
+import { buildTimeoutMs } from '@orderflow/cluster/installation'
 import { leaveOut } from '@orderflow/test-kit/not-run'
 import { expect } from 'chai'
 import { exhaustMemory, fillVolume } from './faults.ts'
-import { ordersOf, settled } from './orders.ts'
+import { type Shop, settled, startShop } from './shop.ts'
 
 const title = 'an installation on a cluster, while faults happen and orders arrive'
 const missing = await clusterMissing()
@@ -17,24 +16,19 @@ else describe(title, tests)
 
 function tests(this: Mocha.Suite): void {
   this.bail(true)
-  let cluster: Cluster
-  let servers: Servers
-  let shop: Installation
-  let orders: ReturnType<typeof ordersOf>
+  let cluster: Shop['cluster']
+  let servers: Shop['servers']
+  let shop: Shop['shop']
+  let orders: Shop['orders']
+  let stop: Shop['stop'] | undefined
 
   before(async function () {
     this.timeout(buildTimeoutMs)
-    cluster = await startCluster({ dapr: true, networkPolicies: true, onProgress: timed(), waitMs: buildTimeoutMs })
-    servers = await startServers(cluster, 'postgresql')
-    shop = await prepareInstallation(cluster, servers)
-    orders = ordersOf(shop)
+    ;({ cluster, servers, shop, orders, stop } = await startShop())
     await shop.apply()
     orders.begin()
   })
-  after(async () => {
-    await orders?.end()
-    await cluster?.stop()
-  })
+  after(() => stop?.())
 
   /** Causes a fault of a container of payment-service, and waits until the kubelet has restarted the container. */
   const restarts = async (container: string, cause: (pid: number) => unknown, timeoutMs?: number) => {
@@ -44,7 +38,7 @@ function tests(this: Mocha.Suite): void {
       return [...containerStatuses, ...initContainerStatuses].find(({ name }) => name === container)
     }
     const before = (await statusOf())?.restartCount ?? 0
-    await cause(await shop.processOf('payment-service', container))
+    await cause(await cluster.processOf(pod, container, shop.namespace))
     const restarted = await eventually(
       async () => {
         const status = await statusOf()

@@ -1,14 +1,15 @@
 import { readFileSync } from 'node:fs'
-import { delimiter, dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { operatorUser, repository, services, timed } from '@orderflow/cli'
-import { type Cluster, clusterMissing, programFile, startCluster } from '@orderflow/cluster'
-import { applicationImages, buildTimeoutMs, machines, serviceUrls } from '@orderflow/cluster/installation'
+import { type Cluster, clusterMissing, startCluster } from '@orderflow/cluster'
+import { applicationImages, buildTimeoutMs, serviceUrls, testValues } from '@orderflow/cluster/installation'
 import { type Servers, startServers } from '@orderflow/cluster/servers'
 import { leaveOut } from '@orderflow/test-kit/not-run'
 import { expect } from 'chai'
 import { checkoutOfRepository } from '../support/checkouts/checkout.ts'
 import { stepsOf } from '../support/documents/document.ts'
 import { followSteps, succeeded, type Workplace } from '../support/documents/follow-document.ts'
+import { environmentOf } from './environment.ts'
 
 const title = 'the guide to Kubernetes'
 const namespace = 'orderflow'
@@ -30,12 +31,7 @@ function tests(this: Mocha.Suite): void {
     await cluster.loadImages(applicationImages)
     const checkout = checkoutOfRepository()
     checkout.write('ca.crt', servers.certificate)
-    const PATH = [programFile('hyperkube', 'kubectl'), programFile('helm'), process.execPath]
-      .map((file) => dirname(file))
-      .concat(process.env.PATH ?? '')
-      .join(delimiter)
-    const CONFIRM = (await cluster.kubectl('config', 'current-context')).trim()
-    env = { PATH, CONFIRM, KUBECONFIG: cluster.kubeconfig }
+    env = await environmentOf(cluster)
     return { copy: withRealValues(checkout, servers), offset: 0, env }
   })
   after(() => cluster?.stop())
@@ -49,12 +45,9 @@ function tests(this: Mocha.Suite): void {
 
   it('passes the acceptance tests', async () => {
     const { copy } = reader()
-    // The tests have no API keys, and send requests from this machine.
-    const settings = { Auth__Mode: 'open', Limits__AddressPerMinute: '0' }
-    const network = { clients: [{ podSelector: {} }, { ipBlock: { cidr: machines } }] }
     const written = readFileSync(join(copy.folder, 'kubernetes.yaml'), 'utf8')
-    const added = `settings: ${JSON.stringify(settings)}\nnetwork: ${JSON.stringify(network)}\n`
-    copy.write('kubernetes.yaml', written + added)
+    const added = Object.entries(testValues).map(([name, value]) => `${name}: ${JSON.stringify(value)}\n`)
+    copy.write('kubernetes.yaml', written + added.join(''))
     succeeded(await make(['up']))
     const urls = await serviceUrls(cluster, namespace)
     const tested = await make(['-C', 'tools', 'acceptance'], {

@@ -32,7 +32,13 @@ export interface Installation {
 export const buildTimeoutMs = 60 * 60_000
 
 /** The addresses from which this machine calls services. On other nodes, its connections have the address of the first node. */
-export const machines = hostAddress.replace(/\d+$/, '0/24')
+const machines = hostAddress.replace(/\d+$/, '0/24')
+
+/** Values of the chart for tests, which have no API keys, and send more requests than a person, from this machine. */
+export const testValues = {
+  settings: { Auth__Mode: 'open', Limits__AddressPerMinute: '0' },
+  network: { clients: [{ podSelector: {} }, { ipBlock: { cidr: machines } }] },
+}
 
 /** The images of an installation, with the image of native sidecars. */
 export const applicationImages = [...services.map(({ name }) => serviceImage(name)), serviceImage('setup'), daprdImage]
@@ -76,11 +82,9 @@ export async function prepareInstallation(cluster: Cluster, servers: Servers): P
     `store=${servers.storeKind}`,
     `kafka.brokers=${servers.brokers}`,
     'kafka.ca.name=kafka-ca',
-    // Callers of the tests have no keys, and send more requests than a person.
-    'settings.Auth__Mode=open',
-    'settings.Limits__AddressPerMinute=0',
+    ...Object.entries(testValues.settings).map(([name, value]) => `settings.${name}=${value}`),
   ]
-  const clients = JSON.stringify([{ podSelector: {} }, { ipBlock: { cidr: machines } }])
+  const clients = JSON.stringify(testValues.network.clients)
   let urls: Record<string, string> = {}
   const podNamed = async (service: string) => {
     const { items } = await get<Pods>('pods', `--selector=app.kubernetes.io/name=${service}`, inNamespace)

@@ -6,9 +6,10 @@ import { readLog } from '@orderflow/chaos/ledger/read-log'
 import { type Load, startHttpLoad } from '@orderflow/chaos/load/http-load'
 import { approveUpTo } from '@orderflow/chaos/load/orders'
 import { createTally } from '@orderflow/chaos/load/tally'
-import { eventually, operatorUser, services } from '@orderflow/cli'
-import type { Installation } from '@orderflow/cluster/installation'
-import type { Servers } from '@orderflow/cluster/servers'
+import { eventually, operatorUser, services, timed } from '@orderflow/cli'
+import { type Cluster, startCluster } from '@orderflow/cluster'
+import { buildTimeoutMs, type Installation, prepareInstallation } from '@orderflow/cluster/installation'
+import { type Servers, startServers } from '@orderflow/cluster/servers'
 import type { Order } from '@orderflow/order-service/domain'
 import { expect } from 'chai'
 
@@ -17,7 +18,7 @@ const ordersPerSecond = 5
 const patienceAfterEndMs = 60_000
 
 /** Places orders in an installation, and records them in a ledger. */
-export function ordersOf(shop: Installation) {
+function ordersOf(shop: Installation) {
   const book = openBook({})
   const tally = createTally()
   let load: Load | undefined
@@ -71,6 +72,32 @@ export function ordersOf(shop: Installation) {
       expect(findings, JSON.stringify(findings)).to.deep.equal([])
       expect(accepted).to.be.above(100)
     },
+  }
+}
+
+export interface Shop {
+  cluster: Cluster
+  servers: Servers
+  shop: Installation
+  orders: ReturnType<typeof ordersOf>
+  stop: () => Promise<void>
+}
+
+/** Starts a cluster with Dapr, network policies and PostgreSQL, and prepares an installation of the chart. */
+export async function startShop(): Promise<Shop> {
+  const cluster = await startCluster({ dapr: true, networkPolicies: true, onProgress: timed(), waitMs: buildTimeoutMs })
+  try {
+    const servers = await startServers(cluster, 'postgresql')
+    const shop = await prepareInstallation(cluster, servers)
+    const orders = ordersOf(shop)
+    const stop = async () => {
+      await orders.end()
+      await cluster.stop()
+    }
+    return { cluster, servers, shop, orders, stop }
+  } catch (error) {
+    await cluster.stop()
+    throw error
   }
 }
 

@@ -1,0 +1,12 @@
+import { delimiter, dirname } from 'node:path'
+import { type Cluster, programFile } from '@orderflow/cluster'
+
+/** Returns the variables with which commands such as `make up` use a cluster without a question. */
+export async function environmentOf(cluster: Cluster): Promise<Record<string, string>> {
+  const programs = [programFile('hyperkube', 'kubectl'), programFile('helm'), process.execPath]
+  return {
+    PATH: [...programs.map((file) => dirname(file)), process.env.PATH].join(delimiter),
+    CONFIRM: (await cluster.kubectl('config', 'current-context')).trim(),
+    KUBECONFIG: cluster.kubeconfig,
+  }
+}
