@@ -4,6 +4,7 @@ import { buildTimeoutMs } from '@orderflow/cluster/installation'
 import { leaveOut } from '@orderflow/test-kit/not-run'
 import { expect } from 'chai'
 import { fetchFrom, idle, podOf } from './objects.ts'
+import { resourcesForOperators } from './operators.ts'
 import { type Shop, settled, startShop } from './shop.ts'
 
 const title = 'the chart on a cluster'
@@ -128,6 +129,8 @@ function tests(this: Mocha.Suite): void {
       await component({})
     })
   })
+
+  resourcesForOperators(() => cluster)
 
   describe('the services, while orders arrive', () => {
     before(() => orders.begin())

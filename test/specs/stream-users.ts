@@ -68,7 +68,7 @@ export function streamUsers(running: () => SecuredKafka): void {
   })
 
   describe('ensureAccess', () => {
-    const { READ, WRITE } = AclOperations
+    const { READ, WRITE, ALL } = AclOperations
 
     it('changes nothing if all users and rights exist', async () => {
       expect(await kafka.ensureAccess()).to.deep.equal({ added: 0, removed: 0 })
@@ -103,6 +103,24 @@ export function streamUsers(running: () => SecuredKafka): void {
       expect(changes).to.deep.equal({ added: 0, removed: 0 })
       expect(await refusalOf(write(kafka.as('other-service', 'its password'), 'orderevents'))).to.equal(undefined)
       await removePublisher(kafka.operator, 'other-service')
+    })
+
+    it('lets other applications begin transactions on a Kafka that is not its own', async () => {
+      const accounting = kafka.as('accounting', 'its password')
+      await setPublisher(kafka.operator, 'accounting', 'its password')
+      const right = aclOf('accounting', '*', ALL, { resourceType: ResourceTypes.TRANSACTIONAL_ID })
+      const filters = [await transactionDenial(), aclOf('accounting', 'orderevents', WRITE)]
+      await withAdmin(kafka.operator, async (admin) => {
+        await admin.createAcls({ creations: [right] })
+        await admin.deleteAcls({ filters })
+      })
+      const changes = await ensureAccess(kafka.operator, kafka.passwords, { isOwn: false })
+      expect(changes).to.deep.equal({ added: 0, removed: 0 })
+      await eventually(() => withAdmin(accounting, mayBeginTransactions), 'the application to be allowed')
+      // The application may not write to topics of services.
+      expect(await transactionsWarning(kafka.operator)).to.equal(undefined)
+      await removePublisher(kafka.operator, 'accounting')
+      expect(await kafka.ensureAccess()).to.deep.equal({ added: 1, removed: 0 })
     })
 
     it('keeps the password of the user that runs it', async () => {
@@ -140,7 +158,7 @@ export function streamUsers(running: () => SecuredKafka): void {
       const filters = [await transactionDenial()]
       await withAdmin(kafka.operator, (admin) => admin.deleteAcls({ filters }))
       await eventually(mayBegin, 'the application to be allowed')
-      expect(await transactionsWarning(kafka.operator)).to.match(/^no rule of Kafka denies transactions/)
+      expect(await transactionsWarning(kafka.operator)).to.match(/^Kafka lets till begin transactions/)
       // This user may not read all rules, so the check asks Kafka only about this user’s rights.
       expect(await transactionsWarning(till())).to.match(/^Kafka lets this user begin transactions/)
       expect(await kafka.ensureAccess()).to.deep.equal({ added: 1, removed: 0 })

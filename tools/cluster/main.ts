@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import { reportError, timed } from '@orderflow/cli'
 import { startCluster, stopCluster } from './cluster.ts'
+import { strimziHashes } from './definitions.ts'
 import { programFile, writeHashes } from './programs.ts'
 
 // `main.ts up [--dapr] [--keda] [--policies]` starts a cluster that continues after this command, `main.ts down` stops it. `main.ts hashes` writes
@@ -16,7 +17,7 @@ const onProgress = timed()
 try {
   if (command === 'up') await up()
   else if (command === 'down') onProgress((await stopCluster()) ? 'cluster: stopped' : 'cluster: not running')
-  else if (command === 'hashes') await writeHashes()
+  else if (command === 'hashes') await writeHashes(await strimziHashes())
   else throw new Error(`unknown command ${command}`)
 } catch (error) {
   reportError(error)

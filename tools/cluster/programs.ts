@@ -25,6 +25,9 @@ interface ClusterVersions {
   keda: string
   helm: string
   networkPolicies: string
+  gatewayApi: string
+  prometheusOperator: string
+  strimzi: string
 }
 
 /** Dapr has the same version as in the other runners. */
@@ -35,7 +38,7 @@ interface Program {
   /** The path of the Go module. A program without a module uses only Go's standard library. */
   module?: string
   version: string
-  /** The main packages of the module. Otherwise the program is `programs/NAME`, which imports the module. */
+  /** The main packages of the module. None if only its files are needed. Otherwise the program is `programs/NAME`, which imports the module. */
   packages?: string[]
   /** Go variables that contain the version. */
   variables?: string[]
@@ -47,7 +50,7 @@ interface Program {
   processorMinutes: number
 }
 
-const { kubernetes, coredns, keda, helm, networkPolicies, dapr } = clusterVersions
+const { kubernetes, coredns, keda, helm, networkPolicies, gatewayApi, prometheusOperator, dapr } = clusterVersions
 /** Leaves out debug information, which saves a seventh of the processor time. */
 const withoutDebug = ['-gcflags=all=-dwarf=false']
 
@@ -120,6 +123,22 @@ const programs = {
     flags: withoutDebug,
     processorMinutes: 1,
   },
+  gatewayApi: {
+    name: 'gateway-api',
+    module: 'sigs.k8s.io/gateway-api',
+    version: gatewayApi,
+    packages: [],
+    files: 'config/crd/standard',
+    processorMinutes: 0.1,
+  },
+  prometheusOperator: {
+    name: 'prometheus-operator',
+    module: 'github.com/prometheus-operator/prometheus-operator',
+    version: prometheusOperator,
+    packages: [],
+    files: 'example/prometheus-operator-crd',
+    processorMinutes: 0.1,
+  },
 } satisfies Record<string, Program>
 
 export type ProgramName = keyof typeof programs
@@ -166,9 +185,11 @@ async function build(program: Program, target: string, { onProgress, signal }: P
   const onLine = (line: string) => {
     if (!line.startsWith('go: ')) compiled += 1
   }
-  await withHeartbeat(name, { onProgress, detail: () => `${compiled} packages compiled` }, () =>
-    runTool('go', [...args, ...mains], { cwd: source, env: environment, onLine, signal }),
-  )
+  if (mains.length > 0) {
+    await withHeartbeat(name, { onProgress, detail: () => `${compiled} packages compiled` }, () =>
+      runTool('go', [...args, ...mains], { cwd: source, env: environment, onLine, signal }),
+    )
+  }
   for (const part of parts) symlinkSync(name, join(target, part))
   if (files && module) {
     cpSync(join(module, files), join(target, files), { recursive: true })
@@ -229,7 +250,8 @@ async function download(module: string, cwd: string, signal?: AbortSignal) {
   return JSON.parse(printed) as { Dir: string; GoMod: string; Sum: string }
 }
 
-function checkHash(module: string, found: string): void {
+/** @throws {CliError} `wrong-hash` if hashes.json has another hash or none */
+export function checkHash(module: string, found: string): void {
   const pinned = readHashes()[module]
   if (pinned === found) return
   throw new CliError(
@@ -251,9 +273,9 @@ export const pinnedModules = (): string[] =>
     .filter(({ module }) => module)
     .map(moduleOf)
 
-/** Writes the current hashes of all modules. */
-export async function writeHashes(): Promise<void> {
-  const hashes: Record<string, string> = {}
+/** Writes the current hashes of all modules, and of other downloads. */
+export async function writeHashes(others: Record<string, string>): Promise<void> {
+  const hashes = { ...others }
   for (const module of pinnedModules()) hashes[module] = (await download(module, folder)).Sum
   writeFileSync(hashesFile, `${JSON.stringify(Object.fromEntries(Object.entries(hashes).sort()), null, 2)}\n`)
 }

@@ -11,15 +11,7 @@ export { buildServiceImages, ensureImages } from './containers/images.ts'
 export { kafkaPasswords, variableOf } from './containers/project.ts'
 export { podOf } from './containers/replicas.ts'
 export { generatedFiles } from './generate/files.ts'
-export {
-  denyTransactions,
-  ensureAccess,
-  readPublishers,
-  removePublisher,
-  setPublisher,
-  transactionDenial,
-  transactionsWarning,
-} from './kafka/access.ts'
+export { ensureAccess, readPublishers, removePublisher, setPublisher } from './kafka/access.ts'
 export {
   brokerHeap,
   brokerMachine,
@@ -47,6 +39,7 @@ export {
 } from './kafka/readiness.ts'
 export { brokerUser, operatorUser, publishUser, stackUsers } from './kafka/rights.ts'
 export { addPartitions, consumedTopics, ensureTopics, topicDifferences, topics, withAdmin } from './kafka/topics.ts'
+export { denyTransactions, transactionDenial, transactionsWarning } from './kafka/transactions.ts'
 export { bodyOf, makeCertificate, newSecret, pemOf } from './lib/credentials.ts'
 export { CliError, reportError } from './lib/error.ts'
 export { freePort, freePorts, freeServicePorts, isPortFree } from './lib/free-ports.ts'
@@ -130,7 +123,14 @@ export {
 } from './processes/start.ts'
 export { claimFolder, hasDeadOwner, releaseFolder } from './processes/test-owner.ts'
 export { waitUntil } from './processes/wait.ts'
-export { buildTime, type Provisioned, type ProvisionOptions, pythonPackages } from './provision/build.ts'
-export { gitleaksTool, promtool, promtoolFile, schemathesisTool, semgrepTool } from './provision/programs.ts'
+export { buildTime, hashOf, type Provisioned, type ProvisionOptions, pythonPackages } from './provision/build.ts'
+export {
+  copyArtifact,
+  gitleaksTool,
+  promtool,
+  promtoolFile,
+  schemathesisTool,
+  semgrepTool,
+} from './provision/programs.ts'
 export { ensureTlc, provision, provisionTools } from './provision/provision.ts'
 export { aptGetInstall, canAptGet, findTestssl, go, java, maven, npm } from './provision/tools.ts'

@@ -9,8 +9,8 @@ import { timed } from '../lib/terminal.ts'
 import { hashesFile, hashOf } from '../provision/build.ts'
 import {
   actionlintModule,
+  copyArtifact,
   copyJars,
-  copyTlc,
   daprdModule,
   gitleaksModule,
   jaegerModule,
@@ -40,7 +40,7 @@ export async function writeHashes(signal: AbortSignal): Promise<void> {
     for (const spec of pinned.npm) {
       hashes[spec] = (await runTool('npm', ['view', spec, 'dist.integrity'], { cwd, signal })).trim()
     }
-    hashes[tlcArtifact] = hashOf(await copyTlc(cwd, { signal }))
+    hashes[tlcArtifact] = hashOf(await copyArtifact(tlcArtifact, cwd, { signal }))
     for (const jar of await copyJars(cwd, { onProgress: timed(), signal })) hashes[basename(jar)] = hashOf(jar)
   } finally {
     rmSync(cwd, { recursive: true, force: true })

@@ -5,6 +5,7 @@ import { kafkaPasswords } from '../containers/project.ts'
 import { ensureAccess } from '../kafka/access.ts'
 import { kafkaConnection } from '../kafka/connection.ts'
 import { ensureTopics, topics } from '../kafka/topics.ts'
+import { transactionsWarning } from '../kafka/transactions.ts'
 import { localCertificate } from '../lib/credentials.ts'
 import { CliError } from '../lib/error.ts'
 import { withRetries } from '../lib/poll.ts'
@@ -37,6 +38,8 @@ try {
     ensureAccess(kafka, Object.fromEntries(passwords), { isOwn }).catch(isOwn ? rethrow : explainRefusal),
   )
   tell(`users and rights: ready (${access.added} rights added, ${access.removed} removed)`)
+  const transactions = await withRetries('Kafka', () => transactionsWarning(kafka))
+  if (transactions) tell(`warning: ${transactions}`)
   const warnings = await withRetries('Kafka', () => ensureTopics(kafka, topics.containers))
   for (const warning of warnings) tell(`warning: ${warning}`)
   tell('topics: ready')

@@ -1,7 +1,8 @@
 import { pbkdf2, randomBytes } from 'node:crypto'
 import { promisify } from 'node:util'
-import { type KafkaConnection, mayBeginTransactions, protocolErrors, requestOf } from '@orderflow/service-kit/kafka'
+import { type KafkaConnection, requestOf } from '@orderflow/service-kit/kafka'
 import type { Acl, Admin } from '@platformatic/kafka'
+import { keyOf, readAcls, userOf } from './acls.ts'
 import {
   brokerUser,
   isServiceUser,
@@ -12,6 +13,7 @@ import {
   stackUsers,
 } from './rights.ts'
 import { withAdmin } from './topics.ts'
+import { transactionDenial, transactionDenialOptions } from './transactions.ts'
 
 /** The code of SCRAM-SHA-512 in Kafka's requests. */
 const scramSha512 = 2
@@ -24,9 +26,10 @@ interface AccessChanges {
 }
 
 /**
- * Creates the stack's users with exactly the rights that follow from services.json. Denies transactions to all users. Outside publishers stay
- * unchanged, and so does the user of this connection.
- * @param isOwn true to remove the users of removed services. On a Kafka of others, users with such names may belong to other applications
+ * Creates the stack's users with exactly the rights that follow from services.json. Outside publishers stay unchanged, and so does the user of this
+ * connection.
+ * @param isOwn true to remove the users of removed services, and to deny transactions to all users. On a Kafka of others, users with such names
+ * may belong to other applications, which may need transactions
  */
 export async function ensureAccess(
   kafka: KafkaConnection,
@@ -39,9 +42,10 @@ export async function ensureAccess(
     const former = (await userNames(admin)).filter((user) => isOfStack(user) && !(user in passwords))
     const { [kafka.sasl?.username ?? '']: _, ...others } = passwords
     await alterUsers(admin, { set: others, remove: former })
-    const denial = await transactionDenial()
-    const wanted = [...(await aclsOf(stackRights)), denial]
-    const found = (await readAcls(admin)).filter((acl) => isOfStack(userOf(acl)) || keyOf(acl) === keyOf(denial))
+    const denials = isOwn ? [await transactionDenial()] : []
+    const wanted = [...(await aclsOf(stackRights)), ...denials]
+    const keys = new Set(denials.map(keyOf))
+    const found = (await readAcls(admin)).filter((acl) => isOfStack(userOf(acl)) || keys.has(keyOf(acl)))
     return await replaceAcls(admin, { wanted, found })
   })
 }
@@ -99,36 +103,6 @@ async function replaceAcls(admin: Admin, { wanted, found }: Record<'wanted' | 'f
   return { added: missing.length, removed: excess.length }
 }
 
-const keyOf = (acl: Acl) => JSON.stringify(Object.entries(acl).sort())
-
-const userOf = ({ principal }: Pick<Acl, 'principal'>) => principal.replace(/^User:/, '')
-
-async function readAcls(admin: Admin, user?: string): Promise<Acl[]> {
-  const { AclOperations, AclPermissionTypes, ResourcePatternTypes, ResourceTypes } = await import('@platformatic/kafka')
-  const resources = await admin.describeAcls({
-    filter: {
-      resourceType: ResourceTypes.ANY,
-      resourceName: null,
-      resourcePatternType: ResourcePatternTypes.ANY,
-      principal: user === undefined ? null : `User:${user}`,
-      host: null,
-      operation: AclOperations.ANY,
-      permissionType: AclPermissionTypes.ANY,
-    },
-  })
-  return resources.flatMap(({ acls, resourceType, resourceName, resourcePatternType }) =>
-    acls.map(({ principal, host, operation, permissionType }) => ({
-      resourceType,
-      resourceName,
-      resourcePatternType,
-      principal,
-      host,
-      operation,
-      permissionType,
-    })),
-  )
-}
-
 async function aclsOf(rights: readonly Right[]): Promise<Acl[]> {
   const { AclOperations, AclPermissionTypes, ResourcePatternTypes, ResourceTypes } = await import('@platformatic/kafka')
   const { READ: read, WRITE: write, DESCRIBE: describe, DESCRIBE_CONFIGS: describeConfigs } = AclOperations
@@ -142,76 +116,6 @@ async function aclsOf(rights: readonly Right[]): Promise<Acl[]> {
     operation: operations[operation],
     permissionType: AclPermissionTypes.ALLOW,
   }))
-}
-
-// Kafka refuses transactions, because Dapr 1.18 also delivers records of open and aborted transactions (docs/adr/0033-refuse-kafka-transactions.md).
-
-/** Returns the rule that denies transactions to every user except super users. Kafka applies this rule before all others. */
-export async function transactionDenial(): Promise<Acl> {
-  const { AclOperations, AclPermissionTypes, ResourcePatternTypes, ResourceTypes } = await import('@platformatic/kafka')
-  return {
-    resourceType: ResourceTypes.TRANSACTIONAL_ID,
-    resourceName: '*',
-    resourcePatternType: ResourcePatternTypes.LITERAL,
-    principal: 'User:*',
-    host: '*',
-    // Also denies the operation Describe. A client's first request then fails before the broker creates the internal topic for transactions.
-    operation: AclOperations.ALL,
-    permissionType: AclPermissionTypes.DENY,
-  }
-}
-
-const transactionDenialOptions = `--deny-principal 'User:*' --transactional-id '*' --operation All`
-
-export async function denyTransactions(kafka: KafkaConnection): Promise<void> {
-  const creations = [await transactionDenial()]
-  await withAdmin(kafka, (admin) => admin.createAcls({ creations }))
-}
-
-const nextStep = './orderflow acls prints the rule that denies them (docs/publishing.md#transactions)'
-
-/**
- * Returns a warning if publishers may begin transactions. If this user may read Kafka's rules, it checks the rules. Otherwise it tries to begin a
- * transaction.
- */
-export async function transactionsWarning(kafka: KafkaConnection): Promise<string | undefined> {
-  return await withAdmin(kafka, async (admin) => {
-    const rules = await readRules(admin)
-    if (rules === 'none') return `Kafka has no authorizer, so any publisher may begin transactions: ${nextStep}`
-    if (rules === 'unreadable') {
-      const isAllowed = await mayBeginTransactions(admin)
-      return isAllowed ? `Kafka lets this user begin transactions, so publishers may, too: ${nextStep}` : undefined
-    }
-    const denial = await transactionDenial()
-    const isDenied = rules.some((rule) => isSame(rule, denial))
-    return isDenied ? undefined : `no rule of Kafka denies transactions to every user: ${nextStep}`
-  })
-}
-
-const isSame = (rule: Acl, other: Acl) =>
-  (Object.keys(other) as (keyof Acl)[]).every((field) => rule[field] === other[field])
-
-/** Returns the rules for transactions. `none` means that Kafka has no authorizer, `unreadable` that only other users may read the rules. */
-async function readRules(admin: Admin): Promise<Acl[] | 'none' | 'unreadable'> {
-  const { AclOperations, AclPermissionTypes, ResourcePatternTypes, ResourceTypes } = await import('@platformatic/kafka')
-  const filter = {
-    resourceType: ResourceTypes.TRANSACTIONAL_ID,
-    resourceName: null,
-    resourcePatternType: ResourcePatternTypes.ANY,
-    principal: null,
-    host: null,
-    operation: AclOperations.ANY,
-    permissionType: AclPermissionTypes.ANY,
-  }
-  try {
-    const resources = await admin.describeAcls({ filter })
-    return resources.flatMap(({ acls, ...resource }) => acls.map((acl) => ({ ...resource, ...acl })))
-  } catch (error) {
-    const names = protocolErrors(error)
-    if (names.includes('SECURITY_DISABLED')) return 'none'
-    if (names.includes('CLUSTER_AUTHORIZATION_FAILED')) return 'unreadable'
-    throw error
-  }
 }
 
 /** The names of operations in Kafka's own tools. */

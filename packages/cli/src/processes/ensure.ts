@@ -1,7 +1,7 @@
-import { denyTransactions } from '../kafka/access.ts'
 import { localKafka } from '../kafka/connection.ts'
 import { groupMembers, groupMissing, kafkaMissing, type Missing, serviceMissing } from '../kafka/readiness.ts'
 import { ensureTopics, topics } from '../kafka/topics.ts'
+import { denyTransactions } from '../kafka/transactions.ts'
 import { portUses, requireFreePorts } from '../lib/free-ports.ts'
 import { serviceDatabases } from '../lib/postgresql.ts'
 import { doesConsume, entryOf, type Service, services, sidecarOf } from '../lib/services.ts'

