@@ -45,7 +45,7 @@ export async function transactionsWarning(kafka: KafkaConnection): Promise<strin
     }
     const denial = keyOf(await transactionDenial())
     if (rules.some((rule) => keyOf(rule) === denial)) return undefined
-    // On a Kafka without passwords, anyone may do everything that is not denied.
+    // If Kafka asks for no password, everyone may begin transactions until a rule denies them.
     if (!kafka.sasl) return `no rule of Kafka denies transactions to every user: ${nextStep}`
     const users = await publishersWithTransactions(rules)
     if (users.length === 0) return undefined
