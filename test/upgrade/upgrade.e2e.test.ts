@@ -24,6 +24,7 @@ import { buildPackages, packPackages } from '@orderflow/packages'
 import { type Ended, runIn } from '@orderflow/test-kit/stacks'
 import { expect } from 'chai'
 import { keepLogs } from '../support/keep-logs.ts'
+import { checkOutRelease, releaseHas } from '../support/last-release.ts'
 
 const next = '99.0.0'
 /** The application runs as processes, or in containers with `STACK=docker`. */
@@ -152,19 +153,15 @@ describe('./orderflow upgrade', function () {
  * the version 0.2.0.
  */
 async function createApplication(temporary: string, DIR: string): Promise<void> {
-  const { commit } = JSON.parse(readFileSync(join(repository, 'releases.json'), 'utf8')).at(-1)
   const program = 'tools/new-app/main.ts'
   const create = async (sources: string, env: Record<string, string>) => {
     const { code, stdout, stderr } = await start(sources, 'packages/cli/node', [program], { DIR, ...env })
     expect(code, stdout + stderr).to.equal(0)
   }
-  if ((await start(repository, 'git', ['cat-file', '-e', `${commit}:${program}`])).code !== 0) {
-    await create(repository, { VERSION: '0.2.0' })
-    return
-  }
+  if (!(await releaseHas(program))) return await create(repository, { VERSION: '0.2.0' })
   const release = join(temporary, 'release')
-  await start(repository, 'git', ['worktree', 'add', '--detach', release, commit])
-  await create(release, {}).finally(() => start(repository, 'git', ['worktree', 'remove', '--force', release]))
+  const remove = await checkOutRelease(release)
+  await create(release, {}).finally(remove)
 }
 
 function kafkaOf(folder: string): KafkaConnection {

@@ -53,8 +53,8 @@ type Part = KubernetesPart | 'containerd'
 export interface Cluster extends Clients {
   /** The folder of the run's files. The logs stay there after a run. */
   folder: string
-  /** Loads images into all nodes. Builds images that are missing or outdated. */
-  loadImages: (names: string[]) => Promise<void>
+  /** Loads images into all nodes. Builds images that are missing or outdated, our own ones from this repository, unless `sources` is another folder. */
+  loadImages: (names: string[], sources?: string) => Promise<void>
   /** Lets the nodes pull images from a registry, such as `10.0.0.1:5000`, whose certificate is in a PEM file. */
   trustRegistry: (registry: string, certificateFile: string) => void
   /** Adds a node, and returns its name when it is ready. */
@@ -209,8 +209,8 @@ async function start(record: RunRecord, images: string[], options: ClusterOption
     updateRecord(record)
   }
 
-  async function loadImages(names: string[]): Promise<void> {
-    await ensureArchives(names, options)
+  async function loadImages(names: string[], sources?: string): Promise<void> {
+    await ensureArchives(names, options, sources)
     for (const node of nodes) await importInto(node, names)
     for (const name of names) loaded.add(name)
   }

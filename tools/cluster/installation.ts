@@ -18,6 +18,8 @@ export interface Installation {
   namespace: string
   /** Installs or changes the release, and waits until it is ready. */
   apply: (...values: string[]) => Promise<void>
+  /** Does the same with the chart in a folder. */
+  applyChart: (chart: string, ...values: string[]) => Promise<void>
   /** Returns the address of a service for this machine. */
   urlOf: (service: string) => string
   /** Returns the name of a pod of a service that is not ending. */
@@ -57,7 +59,6 @@ interface Pods {
 }
 
 const release = 'orderflow'
-const chart = join(repository, 'chart')
 
 /** Loads the images and creates the Secrets of an installation. `apply` installs the chart. */
 export async function prepareInstallation(cluster: Cluster, servers: Servers): Promise<Installation> {
@@ -92,21 +93,19 @@ export async function prepareInstallation(cluster: Cluster, servers: Servers): P
     if (!pod) throw new Error(`no pod of ${service}`)
     return pod.metadata.name
   }
+  const applyChart = async (chart: string, ...changes: string[]) => {
+    // No value contains a comma, which separates values.
+    const given = [`--set-string=${values.join()}`, `--set=${changes.join()}`, `--set-json=network.clients=${clients}`]
+    // biome-ignore lint/plugin/no-spread-arguments: three options
+    await helm('upgrade', '--install', release, chart, inNamespace, '--wait', '--timeout=4m', ...given)
+    urls = await serviceUrls(cluster, namespace)
+  }
   return {
     namespace,
     podNamed,
     processOf: async (service, container = service) => cluster.processOf(await podNamed(service), container, namespace),
-    async apply(...changes) {
-      // No value contains a comma, which separates values.
-      const given = [
-        `--set-string=${values.join()}`,
-        `--set=${changes.join()}`,
-        `--set-json=network.clients=${clients}`,
-      ]
-      // biome-ignore lint/plugin/no-spread-arguments: three options
-      await helm('upgrade', '--install', release, chart, inNamespace, '--wait', '--timeout=4m', ...given)
-      urls = await serviceUrls(cluster, namespace)
-    },
+    apply: (...changes) => applyChart(join(repository, 'chart'), ...changes),
+    applyChart,
     urlOf: (service) => urls[service] ?? '',
     kubectl: (...args) => kubectl(...args, inNamespace),
     get: (...args) => get(...args, inNamespace),

@@ -15,6 +15,7 @@ import { outside } from './outside.ts'
 import { pods } from './pods.ts'
 import { post } from './post.ts'
 import { replicas } from './replicas.ts'
+import { scaling } from './scaling.ts'
 import { secured } from './secured.ts'
 import { traces } from './traces.ts'
 
@@ -35,6 +36,7 @@ export const parts = {
   monitor,
   network,
   pods,
+  scaling,
   compare,
   envelope,
 } satisfies Record<string, Part>

@@ -15,11 +15,18 @@ export function readArchives(): Archives {
   return existsSync(indexFile()) ? (JSON.parse(readFileSync(indexFile(), 'utf8')) as Archives) : {}
 }
 
-/** Builds missing or outdated images, and writes their archives. */
-export async function ensureArchives(names: readonly string[], options: ProvisionOptions): Promise<void> {
+/**
+ * Builds missing or outdated images, and writes their archives.
+ * @param sources the folder from which our own images are built, if it is not this repository
+ */
+export async function ensureArchives(
+  names: readonly string[],
+  options: ProvisionOptions,
+  sources: string = repository,
+): Promise<void> {
   const { onProgress, signal } = options
   // The commands that build images run `docker`. In another process, this name can stand for Podman.
-  const args = [join(import.meta.dirname, 'build.ts'), ...names]
+  const args = [join(import.meta.dirname, 'build.ts'), sources, ...names]
   await runTool(process.execPath, args, { cwd: repository, env: podmanEnvironment(), onLine: onProgress, signal })
 }
 

@@ -5,7 +5,7 @@ import { baseImage, cacheFolder, docker, ensureImages, nodeImage, reportError, w
 import { archivesFolder, indexFile, readArchives } from './archives.ts'
 import { fileOf, fullName, ownImages, type ProgramImage, programImageOf } from './names.ts'
 
-// The program `build.ts NAME...` writes the archives of images. archives.ts starts it in an environment where `docker` is Podman.
+// The program `build.ts SOURCES NAME...` writes the archives of images. SOURCES is the folder from which our own images are built. archives.ts starts it in an environment where `docker` is Podman.
 
 const lockTimeoutMs = 60 * 60_000
 const label = 'orderflow.recipe'
@@ -13,9 +13,10 @@ const recipe = join(import.meta.dirname, 'program')
 /** The images on which the others are based, in the order of their recipes. */
 const bases = [baseImage, nodeImage]
 const onProgress = (line: string) => console.log(line)
+const [sources = '.', ...names] = process.argv.slice(2)
 
 try {
-  for (const name of process.argv.slice(2)) {
+  for (const name of names) {
     const onWait = (pid: number) => onProgress(`${name}: waiting for process ${pid}, which builds images`)
     await withLock(join(cacheFolder(), 'podman.lock'), { timeoutMs: lockTimeoutMs, onWait }, () => write(name))
   }
@@ -26,7 +27,7 @@ try {
 /** Builds an image, unless it is current, and writes its archive. */
 async function write(name: string): Promise<void> {
   const image = programImageOf(name)
-  const own = ownImages[name]
+  const own = ownImages[name.split(':')[0] ?? '']
   if (image) await buildProgramImage(image)
   else if (own) await buildOwnImage(name, own)
   else await ensureImages({ onProgress }, [...bases, name])
@@ -69,7 +70,7 @@ async function buildProgramImage(image: ProgramImage): Promise<void> {
   }
 }
 
-/** Builds an image of this repository. Podman keeps the layers of unchanged files. */
+/** Builds an image of our own. Podman keeps the layers of unchanged files. */
 async function buildOwnImage(name: string, { service, target }: { service: string; target: string }): Promise<void> {
   await ensureImages({ onProgress }, bases)
   await docker(
@@ -82,7 +83,7 @@ async function buildOwnImage(name: string, { service, target }: { service: strin
     `SERVICE=${service}`,
     '--tag',
     name,
-    '.',
+    sources,
   )
 }
 
