@@ -1,7 +1,12 @@
 import { join } from 'node:path'
 import { repository, timed } from '@orderflow/cli'
 import type { Cluster } from '@orderflow/cluster'
-import { ensureDefinitions, ensureStrimziDefinitions, strimziMissing } from '@orderflow/cluster/definitions'
+import {
+  clusterVersions,
+  ensureDefinitions,
+  ensureStrimziDefinitions,
+  strimziMissing,
+} from '@orderflow/cluster/definitions'
 import { leaveOut } from '@orderflow/test-kit/not-run'
 import { expect } from 'chai'
 
@@ -48,13 +53,14 @@ export function resourcesForOperators(running: () => Cluster): void {
     const set = ['store=postgresql', 'kafka.brokers=kafka:9092', 'setup.enabled=false']
     const own = values.map((value) => `${template}.${value}`)
     const { helm, applyManifest } = running()
-    const resources = await helm(
-      'template',
-      'orderflow',
-      join(repository, 'chart'),
+    const options = [
       `--set=${[...set, ...own].join()}`,
       `--show-only=templates/${template}.yaml`,
-    )
+      // Helm would assume an old version, because a template needs no cluster.
+      `--kube-version=${clusterVersions.kubernetes}`,
+    ]
+    // biome-ignore lint/plugin/no-spread-arguments: three options
+    const resources = await helm('template', 'orderflow', join(repository, 'chart'), ...options)
     return applyManifest(resources, '--dry-run=server', '--validate=strict').then(
       () => undefined,
       (error: Error) => error.message,
