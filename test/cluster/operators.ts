@@ -59,7 +59,6 @@ export function resourcesForOperators(running: () => Cluster): void {
       // Helm would assume an old version, because a template needs no cluster.
       `--kube-version=${clusterVersions.kubernetes}`,
     ]
-    // biome-ignore lint/plugin/no-spread-arguments: three options
     const resources = await helm('template', 'orderflow', join(repository, 'chart'), ...options)
     return applyManifest(resources, '--dry-run=server', '--validate=strict').then(
       () => undefined,

@@ -13,7 +13,8 @@ import {
   provisionTools,
   runTool,
 } from '@orderflow/cli'
-export { clusterVersions } from ./programs.ts
+
+export { clusterVersions } from './programs.ts'
 
 import { checkHash, clusterVersions, ensurePrograms, programFile } from './programs.ts'
 

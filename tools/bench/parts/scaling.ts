@@ -28,7 +28,7 @@ interface Outcome {
   suspended: number
 }
 
-/** How fast replicas may change. KEDA's own behavior adds four replicas at once, and here it removes them as soon as no event waits. */
+/** The rules for changes of replicas. KEDA's own behavior adds four replicas at once, and here it removes them as soon as no event waits. */
 const behaviors = [
   { name: 'chart', patch: undefined },
   { name: 'KEDA, without a delay', patch: { scaleDown: { stabilizationWindowSeconds: 0 }, scaleUp: null } },
