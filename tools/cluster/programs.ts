@@ -163,7 +163,10 @@ function provisioned(program: Program): Provisioned {
   const title = `${program.name} ${program.version}`
   return {
     folder: folderOf(program),
-    about: `${title}: building from source: ${buildTime(program.processorMinutes)}`,
+    about:
+      program.packages?.length === 0
+        ? `${title}: downloading`
+        : `${title}: building from source: ${buildTime(program.processorMinutes)}`,
     needs: [go],
     make: (target, options) => build(program, target, options),
   }
