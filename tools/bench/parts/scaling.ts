@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { CliError, type KafkaConnection, operatorUser, publishUser, withAdmin } from '@orderflow/cli'
-import { clusterMissing, startCluster } from '@orderflow/cluster'
+import { type Cluster, clusterMissing, startCluster } from '@orderflow/cluster'
 import { buildTimeoutMs, type Installation, prepareInstallation } from '@orderflow/cluster/installation'
 import { type Servers, startServers } from '@orderflow/cluster/servers'
 import { orderEvents as orderEventsTopic } from '@orderflow/envelope-schema'
@@ -59,7 +59,7 @@ export const scaling: Part = {
       for (const { name, lag, waitSeconds } of triggers) {
         tell(name)
         await shop.apply('scaling.enabled=true', `scaling.lag=${lag}`, `scaling.waitSeconds=${waitSeconds}`)
-        const burst = await measureBurst(shop, servers, events)
+        const burst = await measureBurst(cluster, shop, servers, events)
         tell(`burst: ${JSON.stringify(burst)}`)
         await resetReplicas(shop)
         await shop.apply('scaling.enabled=true', `scaling.lag=${lag}`, `scaling.waitSeconds=${waitSeconds}`)
@@ -99,7 +99,12 @@ async function publishBurst(servers: Servers, events: number): Promise<void> {
 }
 
 /** Publishes events at once. Watches the replicas for a minute after the last event was handled. */
-async function measureBurst(shop: Installation, servers: Servers, events: number): Promise<Outcome['burst']> {
+async function measureBurst(
+  cluster: Cluster,
+  shop: Installation,
+  servers: Servers,
+  events: number,
+): Promise<Outcome['burst']> {
   await publishBurst(servers, events)
   const begun = performance.now()
   let replicas = 1
@@ -107,7 +112,7 @@ async function measureBurst(shop: Installation, servers: Servers, events: number
   let quietSince = Number.POSITIVE_INFINITY
   while (performance.now() < quietSince + 60_000) {
     replicas = Math.max(replicas, await replicasOf(shop))
-    if ((await oldestSeconds(shop)) > 0) quietSince = Number.POSITIVE_INFINITY
+    if ((await oldestSeconds(cluster, shop.namespace)) > 0) quietSince = Number.POSITIVE_INFINITY
     else if (quietSince === Number.POSITIVE_INFINITY) {
       quietSince = performance.now()
       seconds = (quietSince - begun) / 1_000
@@ -179,9 +184,9 @@ function watchGroup(kafka: KafkaConnection) {
 }
 
 /** Reads the age of the oldest unhandled event from the exporter, as KEDA does. */
-async function oldestSeconds({ kubectl }: Installation): Promise<number> {
+async function oldestSeconds({ kubectl }: Cluster, namespace: string): Promise<number> {
   const program = `fetch('http://localhost:9091/metrics').then((answer) => answer.text()).then(console.log)`
-  const text = await kubectl('exec', 'deployment/exporter', '--', 'node', '--eval', program)
+  const text = await kubectl('exec', '--namespace', namespace, 'deployment/exporter', '--', 'node', '--eval', program)
   const [, value] =
     new RegExp(`^orderflow_oldest_unhandled_seconds\\{group="${service}".*\\} (\\S+)$`, 'm').exec(text) ?? []
   return Number(value)
