@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { CliError, type KafkaConnection, operatorUser, publishUser, withAdmin } from '@orderflow/cli'
+import { CliError, type KafkaConnection, operatorUser, publishUser, services, withAdmin } from '@orderflow/cli'
 import { type Cluster, clusterMissing, startCluster } from '@orderflow/cluster'
 import { buildTimeoutMs, type Installation, prepareInstallation } from '@orderflow/cluster/installation'
 import { type Servers, startServers } from '@orderflow/cluster/servers'
@@ -58,11 +58,11 @@ export const scaling: Part = {
       const outcomes: Outcome[] = []
       for (const { name, lag, waitSeconds } of triggers) {
         tell(name)
-        await shop.apply('scaling.enabled=true', `scaling.lag=${lag}`, `scaling.waitSeconds=${waitSeconds}`)
+        await scale(shop, `scaling.lag=${lag}`, `scaling.waitSeconds=${waitSeconds}`)
         const burst = await measureBurst(cluster, shop, servers, events)
         tell(`burst: ${JSON.stringify(burst)}`)
         await resetReplicas(shop)
-        await shop.apply('scaling.enabled=true', `scaling.lag=${lag}`, `scaling.waitSeconds=${waitSeconds}`)
+        await scale(shop, `scaling.lag=${lag}`, `scaling.waitSeconds=${waitSeconds}`)
         const suspended = await measureSuspended(shop)
         tell(`suspended: ${suspended} s`)
         await resetReplicas(shop)
@@ -70,11 +70,11 @@ export const scaling: Part = {
       }
       const steadiness: Steadiness[] = []
       for (const { name, patch } of behaviors) {
-        await shop.apply('scaling.enabled=true')
+        await scale(shop)
         const behavior = { spec: { advanced: { horizontalPodAutoscalerConfig: { behavior: patch } } } }
         if (patch)
           await shop.kubectl('patch', 'scaledobject', service, '--type=merge', '--patch', JSON.stringify(behavior))
-        const measured = await measureSteadiness(shop, servers, quick ? 1 : 4, events)
+        const measured = await measureSteadiness(shop, servers, quick ? 1 : 3, events)
         tell(`${name}: ${JSON.stringify(measured)}`)
         steadiness.push({ name, ...measured })
         await resetReplicas(shop)
@@ -86,8 +86,16 @@ export const scaling: Part = {
   },
 }
 
+/** The replicas must fit on the two cores of a small machine, so they request less than by default. */
+const requests = ['sidecarResources', ...services.map(({ name }) => `services.${name}.resources`)].map(
+  (of) => `${of}.requests.cpu=10m`,
+)
+
+const scale = ({ apply }: Installation, ...values: string[]) =>
+  apply(['scaling.enabled=true', ...requests, ...values].join())
+
 /** Removes the ScaledObject. The chart then gives the Deployment its one replica back. */
-const resetReplicas = (shop: Installation) => shop.apply('scaling.enabled=false')
+const resetReplicas = ({ apply }: Installation) => apply(['scaling.enabled=false', ...requests].join())
 
 const replicasOf = async (shop: Installation) =>
   (await shop.get<{ spec: { replicas: number } }>('deployment', service)).spec.replicas
@@ -134,7 +142,7 @@ async function measureSuspended(shop: Installation): Promise<number> {
   return seconds()
 }
 
-const pauseSeconds = 90
+const pauseSeconds = 70
 
 /** Publishes several bursts, with a pause after each one. */
 async function measureSteadiness(
