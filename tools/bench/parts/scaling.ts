@@ -14,10 +14,10 @@ const service = 'payment-service'
 const ordersPerSecond = 5
 const unlimited = 1_000_000
 
-/** The triggers of KEDA. Each one is measured alone: the other one gets a limit that it never reaches. */
+/** The triggers of KEDA. The first one is measured alone, because the age gets a limit that it never reaches. */
 const triggers = [
   { name: 'lag: 500 events', lag: 500, waitSeconds: unlimited },
-  { name: 'age: 20 s', lag: unlimited, waitSeconds: 20 },
+  { name: 'age: 20 s (chart)', lag: 0, waitSeconds: 20 },
 ]
 
 interface Outcome {
@@ -214,7 +214,7 @@ function findings(outcomes: Outcome[], steadiness: Steadiness[]): Findings {
         ]),
       },
       {
-        title: `Several bursts with ${pauseSeconds} s after each one, and both triggers`,
+        title: `Several bursts with ${pauseSeconds} s after each one`,
         head: ['changes of replicas', 'most replicas', 'rebalances', 'seconds without partitions'],
         rows: steadiness.map(({ name, replicas, rebalances, unassigned }) => [
           name,
