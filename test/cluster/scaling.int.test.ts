@@ -35,7 +35,10 @@ function tests(this: Mocha.Suite): void {
 
   it('start from none when an event waits', async () => {
     await shop.apply('scaling.enabled=true', `services.${service}.replicas=0`)
-    await eventually(async () => (await replicas()) === 0, 'the end of the last replica', 120_000)
+    // A replica that is ending still handles events.
+    const pods = () => shop.kubectl('get', 'pods', `--selector=app.kubernetes.io/name=${service}`, '--output=name')
+    await eventually(async () => (await pods()) === '', 'the end of the last replica', 120_000)
+    expect(await replicas()).to.equal(0)
     await isPaid(await place(), 120_000)
     expect(await replicas()).to.equal(1)
   })
