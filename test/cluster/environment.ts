@@ -8,5 +8,8 @@ export async function environmentOf(cluster: Cluster): Promise<Record<string, st
     PATH: [...programs.map((file) => dirname(file)), process.env.PATH].join(delimiter),
     CONFIRM: (await cluster.kubectl('config', 'current-context')).trim(),
     KUBECONFIG: cluster.kubeconfig,
+    // Otherwise make would pass on the variables of the make that runs these tests, such as PART.
+    MAKEFLAGS: '',
+    PART: '',
   }
 }
