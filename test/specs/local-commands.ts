@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import { send } from '@orderflow/chaos/clients/api'
-import { loopbacks, processNamesWith, services, storeOf } from '@orderflow/cli'
+import { loopbacks, processNamesWith, serversOf, services } from '@orderflow/cli'
 import { expect } from 'chai'
 import type { LocalCheckout, StartedCheckout } from '../support/checkouts/local-checkout.ts'
 import { failed, orderflowFailed, succeeded } from './commands.ts'
@@ -40,7 +40,7 @@ export function localCommands(running: () => StartedCheckout): void {
     it('`make up` prints the address of each service, and all services are ready', async () => {
       const printed = succeeded(running().up)
       expect(printed).to.contain('next: make demo')
-      expect(Object.keys(await running().parts())).to.have.members(processNamesWith(storeOf(running().folder)))
+      expect(Object.keys(await running().parts())).to.have.members(processNamesWith(serversOf(running().folder)))
       for (const { name } of services) {
         const [, url = ''] = new RegExp(`^${name} +(http://\\S+/) +https://`, 'm').exec(printed) ?? []
         expect((await send(`${url}readyz`)).status, name).to.equal(200)

@@ -47,6 +47,7 @@ describe('the system under load and faults', () => {
       rate: 20,
       replicas: 2,
       store: 'sqlite',
+      brokers: 1,
       minutes: Number.POSITIVE_INFINITY,
       steps: (disks) => {
         if (disks) steps.push(diskStep)

@@ -15,11 +15,11 @@ const lockMs = 10_000
 
 async function main(): Promise<void> {
   const settings = chaosSettings(process.env)
-  const { seed, minutes, rate, replicas, store } = settings
+  const { seed, minutes, rate, replicas, store, brokers } = settings
   const onProgress = timed()
-  onProgress(
-    `again: make -C tools chaos MINUTES=${minutes} SEED=${seed} RATE=${rate} REPLICAS=${replicas} STORE=${store}`,
-  )
+  const named = { MINUTES: minutes, SEED: seed, RATE: rate, REPLICAS: replicas, STORE: store, BROKERS: brokers }
+  const variables = Object.entries(named).map(([name, value]) => `${name}=${value}`)
+  onProgress(`again: make -C tools chaos ${variables.join(' ')}`)
   const folder = join(localFolder, 'chaos', seed)
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => {
@@ -29,7 +29,7 @@ async function main(): Promise<void> {
   }
   await provision({ store, onProgress })
   mkdirSync(folder, { recursive: true })
-  const targets = { replicas, store, disks: true, freezeMs, lockMs }
+  const targets = { replicas, store, brokers, disks: true, freezeMs, lockMs }
   const steps = (disks: boolean) => schedule(createRandom(seed, 'faults'), { ...targets, disks })
   const report = await runChaos({ ...settings, folder, steps, onProgress })
   console.log(`\n${formatReport(report)}\n${reportFile(folder)}`)

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import type { LocalStore } from '@orderflow/cli'
+import type { Brokers, LocalStore } from '@orderflow/cli'
 import { CliError } from '@orderflow/cli'
 
 export interface ChaosSettings {
@@ -8,6 +8,7 @@ export interface ChaosSettings {
   rate: number
   replicas: number
   store: LocalStore
+  brokers: Brokers
 }
 
 /**
@@ -21,6 +22,7 @@ export function chaosSettings(env: NodeJS.ProcessEnv): ChaosSettings {
     rate: number('RATE', env.RATE, 200, 1, 5_000),
     replicas: number('REPLICAS', env.REPLICAS, 2, 1, 2),
     store: store(env.STORE),
+    brokers: brokers(env.BROKERS),
   }
 }
 
@@ -42,6 +44,12 @@ function store(text = ''): LocalStore {
   if (text === '' || text === 'sqlite') return 'sqlite'
   if (text === 'postgresql') return text
   throw usage('STORE', text, 'sqlite or postgresql')
+}
+
+function brokers(text = ''): Brokers {
+  if (text === '' || text === '1') return 1
+  if (text === '3') return 3
+  throw usage('BROKERS', text, '1 or 3')
 }
 
 function usage(name: string, text: string, rule: string): CliError {

@@ -3,8 +3,8 @@ import { chaosSettings } from './settings.ts'
 
 describe('chaosSettings', () => {
   it('reads the environment', () => {
-    const env = { SEED: 'my-seed_1', MINUTES: '0.5', RATE: '20', REPLICAS: '1', STORE: 'postgresql' }
-    const told = { seed: 'my-seed_1', minutes: 0.5, rate: 20, replicas: 1, store: 'postgresql' }
+    const env = { SEED: 'my-seed_1', MINUTES: '0.5', RATE: '20', REPLICAS: '1', STORE: 'postgresql', BROKERS: '3' }
+    const told = { seed: 'my-seed_1', minutes: 0.5, rate: 20, replicas: 1, store: 'postgresql', brokers: 3 }
     expect(chaosSettings(env)).to.deep.equal(told)
   })
 
@@ -19,6 +19,7 @@ describe('chaosSettings', () => {
     RATE: '0',
     REPLICAS: '3',
     STORE: 'redis',
+    BROKERS: '2',
   })) {
     it(`rejects ${name}=${value} with the rule and an example`, () => {
       expect(() => chaosSettings({ [name]: value }))

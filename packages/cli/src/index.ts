@@ -30,6 +30,7 @@ export {
   urlOf,
 } from './kafka/connection.ts'
 export {
+  brokersMissing,
   groupMembers,
   groupMissing,
   kafkaMissing,
@@ -67,7 +68,15 @@ export {
   versions,
 } from './lib/paths.ts'
 export { eventually, poll, withRetries } from './lib/poll.ts'
-export { defaultPorts, localPorts, loopbacks, type ServicePorts, type StackPorts } from './lib/ports.ts'
+export {
+  type BrokerPorts,
+  brokerPorts,
+  defaultPorts,
+  localPorts,
+  loopbacks,
+  type ServicePorts,
+  type StackPorts,
+} from './lib/ports.ts'
 export { ensureDatabases, inDatabase, postgresqlUri, serviceDatabases } from './lib/postgresql.ts'
 export { readProcessTable, residentBytes } from './lib/process-table.ts'
 export { javaCommand, npmInstall, runTool, withHeartbeat } from './lib/run-tool.ts'
@@ -91,15 +100,19 @@ export { ensureRunning } from './processes/ensure.ts'
 export { prepareKafka } from './processes/kafka.ts'
 export { startPrometheus } from './processes/observers.ts'
 export {
+  type Brokers,
+  brokerNames,
   createPlan,
   databaseFile,
   dataFolder,
+  kafkaOf,
   type LocalStore,
   type Plan,
   type ProcessName,
   processNamesWith,
+  type Servers,
   type StackTokens,
-  storeOf,
+  serversOf,
 } from './processes/plan.ts'
 export { localPostgresql, postgresqlSpec, preparePostgresql, startPostgresql } from './processes/postgresql.ts'
 export {

@@ -18,6 +18,7 @@ export interface ProgressOptions {
 
 export interface UpOptions extends ProgressOptions {
   store: Store
+  brokers: number
   /** True to start traces, metrics and alerts, too. */
   observed: boolean
 }
@@ -87,6 +88,10 @@ export interface Runner {
   /** Returns `absent` for a stack without parts. */
   state: () => Promise<'running' | 'stopped' | 'absent'>
   lastStore: () => Store
+  /** The supported numbers of brokers. The first one is the default. Empty if Kafka belongs to others. */
+  brokerCounts: readonly number[]
+  /** Returns the number of brokers that have data. Undefined if there is no data. */
+  lastBrokers: () => number | undefined
   /** Returns the location of the store's data, such as a volume. Returns undefined if there is no data. */
   dataOf: (store: Store) => Promise<string | undefined>
 

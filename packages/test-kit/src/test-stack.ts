@@ -19,7 +19,7 @@ export async function startTestStack(): Promise<TestStack> {
   }
   const ports = await freePorts()
   // `requireStore` has checked that the processes support the store.
-  const options = { folder: testFolder('services'), ports, store: store as LocalStore, detached: false }
+  const options = { folder: testFolder('services'), ports, servers: { store: store as LocalStore }, detached: false }
   const stack = await startStack(options)
   return { ...stack, operator: localOperator(stack, ports.postgresql, operatorOf(stack, ports)) }
 }

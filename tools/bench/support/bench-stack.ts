@@ -58,7 +58,8 @@ export async function withBenchStack<Result>(
   const folder = testFolder('bench')
   await claimFolder(folder)
   try {
-    const plan = await createPlan(folder, await freePorts(), names.includes('postgresql') ? 'postgresql' : 'sqlite')
+    const store = names.includes('postgresql') ? 'postgresql' : 'sqlite'
+    const plan = await createPlan(folder, await freePorts(), { store })
     tell(`starting ${names.join(', ')}`)
     await ensureRunning(plan, names, { onProgress: () => {} })
     return await work(createBenchStack(plan, tell))

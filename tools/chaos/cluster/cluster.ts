@@ -1,6 +1,11 @@
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import {
+  brokerNames,
+  brokerPorts,
+  brokersMissing,
   createPlan,
+  dataFolder,
   denyTransactions,
   ensureTopics,
   entryOf,
@@ -9,8 +14,7 @@ import {
   groupMissing,
   type KafkaConnection,
   kafkaMissing,
-  type LocalStore,
-  localKafka,
+  kafkaOf,
   ofServices,
   type Plan,
   type ProcessSpec,
@@ -18,6 +22,7 @@ import {
   processSpecs,
   processState,
   readProcessTable,
+  type Servers,
   serviceMissing,
   sidecarOf,
   signalGroup,
@@ -29,7 +34,7 @@ import {
 import { createNetwork, type Network } from './network.ts'
 import { createStore, type Store } from './store.ts'
 
-/** The name of a process. Names that end in `-2` are second replicas. */
+/** The name of a process. Names of services and sidecars that end in `-2` are second replicas. */
 export type Member = string
 
 /** A stack whose processes can be controlled one by one, with one or two replicas of each service. */
@@ -48,34 +53,43 @@ export interface Cluster {
   ended(): Map<Member, string>
   ready(): Promise<void>
   serversReady(): Promise<void>
+  /** Waits until each broker has all records of its partitions. */
+  replicated(): Promise<void>
+  /** Deletes the log of a broker that does not run. Prepares the broker to start with an empty one. */
+  loseDisk(broker: Member): Promise<void>
 }
 
 const goneTimeoutMs = 30_000
 const readyTimeoutMs = 120_000
 const ending: readonly NodeJS.Signals[] = ['SIGKILL', 'SIGTERM', 'SIGINT']
-const serverNames: readonly Member[] = ['kafka', 'postgresql']
+const serverNames: readonly Member[] = [...brokerNames({ brokers: 3 }), 'postgresql']
 export const isServer = (member: Member) => serverNames.includes(member)
 
 /**
- * Starts a cluster in a claimed folder, with the store in `state/` and Kafka’s log in `data/`.
+ * Starts a cluster in a claimed folder, with the store in `state/` and the logs of Kafka in `data/`.
  * @param replicas the number of replicas of each service, 1 or 2
  */
-export async function startCluster(folder: string, replicas: number, storeKind: LocalStore): Promise<Cluster> {
+export async function startCluster(folder: string, replicas: number, servers: Servers): Promise<Cluster> {
   const ports = await freePorts()
-  const store = createStore(storeKind, join(folder, 'state'), ports.postgresql)
-  const plan = await createPlan(folder, ports, storeKind)
+  const store = createStore(servers.store, join(folder, 'state'), ports.postgresql)
+  const plan = await createPlan(folder, ports, servers)
+  const brokers = brokerNames(plan)
   const plans = [plan]
-  if (replicas > 1) plans.push({ ...plan, ports: { ...(await freePorts()), kafka: ports.kafka } })
+  if (replicas > 1) {
+    const { kafka, moreBrokers } = ports
+    plans.push({ ...plan, ports: { ...(await freePorts()), kafka, moreBrokers } })
+  }
   const names = plans.flatMap((_, index) => storedServices.map(({ name }) => replicaName(name, index)))
-  const network = await createNetwork(names, ports, store.server?.address)
+  const portsOfBrokers = Object.fromEntries(brokers.map((name) => [name, brokerPorts(ports, name)]))
+  const network = await createNetwork(names, portsOfBrokers, store.server?.address)
 
   const specs = new Map([
-    ['kafka', brokerSpec(plan, network)],
+    ...brokers.map((name) => [name, brokerSpec(plan, name, network)] as const),
     ...(store.server ? [['postgresql', store.server.spec] as const] : []),
     ...plans.flatMap((each, index) => replicaSpecs(each, index, store, network)),
   ])
   const members = [...specs.keys()]
-  const kafka = localKafka(ports.kafka)
+  const kafka = kafkaOf(plan)
   const specOf = (member: Member) => specs.get(member) as ProcessSpec
 
   const wait = (what: Member, probe: () => Promise<string | undefined>) =>
@@ -88,6 +102,7 @@ export async function startCluster(folder: string, replicas: number, storeKind: 
   async function serversReady(): Promise<void> {
     await Promise.all([wait('kafka', () => kafkaMissing(kafka)), wait('store', storeMissing)])
   }
+  const replicated = () => wait('kafka', () => brokersMissing(kafka, brokers.length))
   async function ready(): Promise<void> {
     await serversReady()
     const listening = storedServices.flatMap(({ name }) => members.filter((member) => isReplicaOf(member, name)))
@@ -123,10 +138,19 @@ export async function startCluster(folder: string, replicas: number, storeKind: 
     },
     ready,
     serversReady,
+    replicated,
+    async loseDisk(broker) {
+      rmSync(join(dataFolder(folder), broker), { recursive: true })
+      await prepareKafka(plan, broker)
+    },
   }
-  await Promise.all([prepareKafka(plan), store.prepare(), network.start(folder)])
+  const prepareBrokers = async () => {
+    for (const name of brokers) await prepareKafka(plan, name)
+  }
+  await Promise.all([prepareBrokers(), store.prepare(), network.start(folder)])
   members.filter(isServer).forEach(cluster.start)
   await serversReady()
+  await replicated()
   await denyTransactions(kafka)
   await ensureTopics(kafka, topics.processes)
   for (const member of members.filter((name) => !isServer(name))) cluster.start(member)
@@ -141,9 +165,9 @@ export const isReplicaOf = (member: Member, name: string) => member.replace(/-2$
 
 const urlOf = (plan: Plan, service: string) => `http://127.0.0.1:${entryOf(plan.ports.services, service).http}`
 
-function brokerSpec(plan: Plan, { brokerSettings }: Network): ProcessSpec {
-  const spec = entryOf(processSpecs(plan), 'kafka')
-  const settings = Object.entries(brokerSettings).flatMap(([name, value]) => ['--override', `${name}=${value}`])
+function brokerSpec(plan: Plan, name: Member, { brokerSettings }: Network): ProcessSpec {
+  const spec = entryOf(processSpecs(plan), name)
+  const settings = Object.entries(brokerSettings(name)).flatMap(([name, value]) => ['--override', `${name}=${value}`])
   return { ...spec, args: [...spec.args, ...settings] }
 }
 

@@ -1,13 +1,12 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { claimFolder, hasDeadOwner, type LocalStore, releaseFolder, stopStack } from '@orderflow/cli'
+import { claimFolder, hasDeadOwner, releaseFolder, type Servers, stopStack } from '@orderflow/cli'
 import { type Disk, mountDisk, unmountBelow } from '@orderflow/service-kit/testing'
 import { type Cluster, startCluster } from './cluster.ts'
 
-export interface SiteOptions {
+export interface SiteOptions extends Servers {
   folder: string
   replicas: number
-  store: LocalStore
   onProgress: (line: string) => void
 }
 
@@ -22,7 +21,7 @@ export interface Site {
 const dataFolders = ['data', 'state']
 
 /** Starts a cluster in its own folder, on small disks if this user may mount them. */
-export async function openSite({ folder, replicas, store, onProgress }: SiteOptions): Promise<Site> {
+export async function openSite({ folder, replicas, store, brokers, onProgress }: SiteOptions): Promise<Site> {
   for (const dead of [folder, ...beside(folder)].filter(hasDeadOwner)) unmountBelow(dead)
   await claimFolder(folder)
   for (const name of ['state', 'kept']) rmSync(join(folder, name), { recursive: true, force: true })
@@ -37,8 +36,10 @@ export async function openSite({ folder, replicas, store, onProgress }: SiteOpti
     await releaseFolder(folder)
   }
   try {
-    onProgress(`starting Kafka and the services with their sidecars (replicas: ${replicas}, store: ${store})`)
-    return { cluster: await startCluster(folder, replicas, store), disks, close }
+    onProgress(
+      `starting Kafka and the services with their sidecars (replicas: ${replicas}, store: ${store}, brokers: ${brokers})`,
+    )
+    return { cluster: await startCluster(folder, replicas, { store, brokers }), disks, close }
   } catch (error) {
     await close(false)
     throw error

@@ -28,6 +28,16 @@ async function inflictOne(fault: Fault, { cluster, supervisor, disks }: Breakabl
         await delay(fault.ms)
         for (const member of fault.members) cluster.start(member)
       })
+    case 'lose disk':
+      return supervisor.without([fault.broker], async () => {
+        // The stack survives the loss of one disk. If another broker still lacks records, the disk may have the only copy of them.
+        await cluster.replicated()
+        await cluster.signal(fault.broker, 'SIGKILL')
+        await cluster.loseDisk(fault.broker)
+        await delay(fault.ms)
+        cluster.start(fault.broker)
+        await cluster.replicated()
+      })
     case 'freeze':
       await Promise.all(fault.members.map((member) => cluster.signal(member, 'SIGSTOP')))
       await delay(fault.ms)
@@ -47,7 +57,7 @@ async function inflictOne(fault: Fault, { cluster, supervisor, disks }: Breakabl
     case 'cut off':
       return spoil(
         fault,
-        fault.replicas.map((replica) => cluster.network.link(replica, fault.server)),
+        fault.replicas.flatMap((replica) => cluster.network.links(replica, fault.server)),
       )
     case 'full disk':
       await disks?.[fault.disk].fill()

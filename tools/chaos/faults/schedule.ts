@@ -1,5 +1,4 @@
-import type { LocalStore } from '@orderflow/cli'
-import { sidecarOf, storedServices } from '@orderflow/cli'
+import { brokerNames, type Servers, sidecarOf, storedServices } from '@orderflow/cli'
 import type { Member } from '../cluster/cluster.ts'
 import type { Server } from '../cluster/network.ts'
 import { createRandom, type Random } from '../load/random.ts'
@@ -8,6 +7,7 @@ export type Fault =
   | { kind: 'kill'; members: Member[]; ms: number }
   | { kind: 'freeze'; members: Member[]; ms: number }
   | { kind: 'restart'; member: Member }
+  | { kind: 'lose disk'; broker: Member; ms: number }
   | { kind: 'lock'; store: string; ms: number }
   | { kind: 'full disk'; disk: 'state' | 'kafka'; ms: number }
   | { kind: 'restart all' }
@@ -28,9 +28,8 @@ export interface Step {
   restMs: number
 }
 
-export interface Targets {
+export interface Targets extends Servers {
   replicas: number
-  store: LocalStore
   disks: boolean
   freezeMs: number
   lockMs: number
@@ -60,11 +59,12 @@ function allFaults(random: Random, targets: Targets): Fault[] {
 }
 
 /** Returns the faults that may overlap with another fault. */
-function pairable(random: Random, { replicas, store, freezeMs, lockMs }: Targets): Fault[] {
+function pairable(random: Random, { replicas, store, brokers, freezeMs, lockMs }: Targets): Fault[] {
   const kill = (members: Member[]): Fault => ({ kind: 'kill', members, ms: random.between(0, 4_000) })
   const some = (name: Member) => someOf(random, name, replicas)
   return [
-    kill(['kafka']),
+    ...brokerNames({ brokers }).map((name) => kill([name])),
+    ...(brokers > 1 ? brokerNames({ brokers }).map((name) => loseDisk(random, name)) : []),
     ...processes.map((name) => kill(some(name))),
     ...processes.map((name): Fault => ({ kind: 'freeze', members: some(name), ms: freezeMs })),
     ...storedServices.map(({ name }): Fault => ({ kind: 'lock', store: name, ms: lockMs })),
@@ -86,6 +86,13 @@ function serverFaults(random: Random, replicas: number): Fault[] {
     cutOff(random, replicas, 'store'),
   ]
 }
+
+/** The broker returns at once, or after its leaderships have moved to the others. */
+const loseDisk = (random: Random, broker: Member): Fault => ({
+  kind: 'lose disk',
+  broker,
+  ms: random.between(0, 10_000),
+})
 
 /** Returns a duration, which may be shorter or longer than the time for which a request waits for its answer. */
 const outage = (random: Random): number => random.between(4_000, 25_000)
@@ -115,7 +122,10 @@ function targetsOf(fault: Fault): string[] {
   switch (fault.kind) {
     case 'kill':
     case 'freeze':
-      return fault.members
+      // Kafka survives the loss of one broker at a time.
+      return fault.members.map((member) => (isBroker(member) ? 'a broker' : member))
+    case 'lose disk':
+      return ['a broker']
     case 'restart':
       return [fault.member]
     case 'lock':
@@ -131,14 +141,20 @@ function targetsOf(fault: Fault): string[] {
   }
 }
 
+const isBroker = (member: Member) => brokerNames({ brokers: 3 }).includes(member)
+
+const nameOf = (member: Member) => (isBroker(member) ? member : member.replace('-2', ''))
+
 /** Returns the kind and target of a fault. */
 export function faultName(fault: Fault): string {
   switch (fault.kind) {
     case 'kill':
     case 'freeze':
-      return `${fault.kind} ${fault.members[0]?.replace('-2', '')}`
+      return `${fault.kind} ${nameOf(fault.members[0] ?? '')}`
     case 'restart':
       return `restart ${fault.member}`
+    case 'lose disk':
+      return `lose disk of ${fault.broker}`
     case 'lock':
       return `lock store of ${fault.store}`
     case 'cut':

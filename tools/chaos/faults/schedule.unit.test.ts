@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { createRandom } from '../load/random.ts'
 import { describeFault, faultName, faultNames, type Step, schedule, type Targets } from './schedule.ts'
 
-const targets: Targets = { replicas: 2, store: 'sqlite', disks: true, freezeMs: 30_000, lockMs: 10_000 }
+const targets: Targets = { replicas: 2, store: 'sqlite', brokers: 1, disks: true, freezeMs: 30_000, lockMs: 10_000 }
 function take(count: number, seed: string, changes: Partial<Targets> = {}): Step[] {
   const steps = schedule(createRandom(seed), { ...targets, ...changes })
   return Array.from({ length: count }, () => steps.next().value)
@@ -92,6 +92,17 @@ describe('the schedule of faults', () => {
       expect(new Set(links).size).to.equal(links.length)
       const names = faults.map(faultName).join()
       expect(/lock/.test(names) && /postgresql/.test(names), names).to.equal(false)
+    }
+  })
+
+  it('kills each of three brokers and deletes its log, and never affects two brokers at once', () => {
+    const replicated = { ...targets, brokers: 3 } as const
+    const brokers = ['kafka', 'kafka-2', 'kafka-3']
+    const names = faultNames(replicated)
+    expect(names).to.include.members(brokers.flatMap((name) => [`kill ${name}`, `lose disk of ${name}`]))
+    for (const { faults } of take(2_000, 'a', replicated)) {
+      const affected = faults.map(faultName).filter((name) => /^(kill|lose disk of) kafka/.test(name))
+      expect(affected.length, affected.join()).to.be.at.most(1)
     }
   })
 

@@ -123,6 +123,28 @@ export async function chooseStore(
   return store
 }
 
+/**
+ * Returns the number of brokers that `BROKERS` names. The default is that of the last start.
+ * @throws {CliError} `usage` for an unsupported number, and if Kafka has data of another number of brokers
+ */
+export function chooseBrokers({ title, brokerCounts, lastBrokers }: Runner, asked: string | undefined): number {
+  const last = lastBrokers()
+  if (!asked) return last ?? brokerCounts[0] ?? 0
+  const count = brokerCounts.find((each) => String(each) === asked)
+  if (!count) {
+    throw new CliError('usage', `BROKERS=${asked} is not supported ${title}`, {
+      nextStep:
+        brokerCounts.length > 0
+          ? `set BROKERS to ${brokerCounts.join(' or ')}, or leave it out`
+          : 'leave BROKERS out, because this stack uses a Kafka of others',
+    })
+  }
+  if (last === undefined || last === count) return count
+  throw new CliError('usage', `BROKERS=${asked}, but the data of Kafka is from BROKERS=${last}`, {
+    nextStep: `leave BROKERS out to continue with this data, or remove it (make down, then ./orderflow clean)`,
+  })
+}
+
 /** @throws {CliError} `usage` for an unsupported store */
 export function requireStore(asked: string, runner?: Runner): Store {
   const store = (runner ? [runner] : runners).flatMap(({ stores }) => stores).find((each) => each === asked)

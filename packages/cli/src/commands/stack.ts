@@ -12,6 +12,7 @@ import type { Reached, Readiness, ServiceProbe } from '../runner.ts'
 import { ensureApiKeys } from './api-key.ts'
 import {
   activeRunner,
+  chooseBrokers,
   chooseRunner,
   chooseStore,
   cleanAll,
@@ -60,7 +61,9 @@ async function start(
   const runner = await chooseRunner(env, options)
   // Creates the file of keys and its folder now. Otherwise a Docker engine would create the folder as root.
   ensureApiKeys()
-  const reached = await runner.up({ store: await chooseStore(runner, env.STORE, onProgress), observed, ...options })
+  const brokers = chooseBrokers(runner, env.BROKERS)
+  const store = await chooseStore(runner, env.STORE, onProgress)
+  const reached = await runner.up({ store, brokers, observed, ...options })
   onProgress(paint('green', observed ? 'observed' : 'up'))
   print()
   return reached

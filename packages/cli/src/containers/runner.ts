@@ -36,6 +36,8 @@ export const containerRunner: Runner = {
   title: 'in containers',
   stores: ['mongodb', 'postgresql'],
   surroundings: 'containers',
+  brokerCounts: [1],
+  lastBrokers: () => undefined,
   missing: async (options, store) =>
     (await engineMissing()) ??
     (await composeMissing()) ??

@@ -21,6 +21,19 @@ export const brokerSettings = {
 } as const
 
 /**
+ * The settings of three brokers. A record is acknowledged when two brokers have it. While one broker is away, the other two still accept records.
+ */
+export const replicationSettings = {
+  'default.replication.factor': 3,
+  'min.insync.replicas': 2,
+  'offsets.topic.replication.factor': 3,
+  'transaction.state.log.replication.factor': 3,
+  'transaction.state.log.min.isr': 2,
+  // A controller that lost its disk joins the quorum again by itself (KIP-853).
+  'controller.quorum.auto.join.enable': true,
+} as const
+
+/**
  * The settings for access rules. With them, a broker without authentication allows everything except transactions, which a rule in kafka/access.ts
  * denies.
  */

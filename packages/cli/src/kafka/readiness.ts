@@ -27,6 +27,21 @@ export async function kafkaMissing(kafka: KafkaConnection): Promise<Missing> {
   }
 }
 
+/** Checks that all brokers belong to the cluster, and that each one has all records of its partitions. */
+export async function brokersMissing(kafka: KafkaConnection, count: number): Promise<Missing> {
+  try {
+    const { brokers, topics } = await withAdmin(kafka, async (admin) => {
+      return await admin.metadata({ topics: await admin.listTopics({ includeInternals: true }), forceUpdate: true })
+    })
+    if (brokers.size < count) return `${brokers.size} of ${count} brokers belong to the cluster`
+    const partitions = [...topics.values()].flatMap((topic) => topic.partitions)
+    const behind = partitions.filter(({ replicas, isr }) => isr.length < replicas.length).length
+    return behind > 0 ? `replicas of ${behind} partitions lack records` : undefined
+  } catch (error) {
+    return `the brokers cannot be read: ${(error as Error).message}`
+  }
+}
+
 export function serviceMissing(name: string, port: number): Promise<Missing> {
   return new Promise((resolve) => {
     const request = get({ host: '127.0.0.1', port, path: '/readyz', timeout: 5_000, agent: false }, (response) => {

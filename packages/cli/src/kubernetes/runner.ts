@@ -31,6 +31,7 @@ export const kubernetesRunner: Runner = {
   title: 'in Kubernetes',
   stores: ['mongodb', 'postgresql'],
   surroundings: 'containers',
+  brokerCounts: [],
   missing: async () => (await programMissing())?.message,
   state: async () => {
     if (isInside()) return 'running'
@@ -41,6 +42,7 @@ export const kubernetesRunner: Runner = {
     return (await readPods(record)).length > 0 ? 'stopped' : 'absent'
   },
   lastStore: () => readRecord()?.store ?? namedStore() ?? 'mongodb',
+  lastBrokers: () => undefined,
   // The store is not a part of the release.
   dataOf: async () => undefined,
   up: async ({ store, observed, ...options }) => {

@@ -11,6 +11,10 @@ export async function freePorts(): Promise<StackPorts> {
   const stack = {
     kafka: await freePort(),
     kafkaController: await freePort(),
+    moreBrokers: {
+      'kafka-2': { broker: await freePort(), controller: await freePort() },
+      'kafka-3': { broker: await freePort(), controller: await freePort() },
+    },
     postgresql: await freePort(),
     otlp: await freePort(),
     jaeger: await freePort(),

@@ -1,6 +1,6 @@
 import { networkInterfaces } from 'node:os'
 import { CliError } from './error.ts'
-import { application, ofServices } from './services.ts'
+import { application, entryOf, ofServices } from './services.ts'
 
 export interface ServicePorts {
   http: number
@@ -14,9 +14,16 @@ export interface ServicePorts {
   daprMetrics: number
 }
 
+export interface BrokerPorts {
+  broker: number
+  controller: number
+}
+
 export interface StackPorts {
   kafka: number
   kafkaController: number
+  /** The ports of the second and the third broker, by name. */
+  moreBrokers: Record<string, BrokerPorts>
   postgresql: number
   /** The port at which `make observe` receives traces. */
   otlp: number
@@ -44,6 +51,10 @@ export function innerPorts(index: number): Omit<ServicePorts, 'http' | 'https' |
 export const defaultPorts: StackPorts = {
   kafka: portOffset + 9092,
   kafkaController: portOffset + 9093,
+  moreBrokers: {
+    'kafka-2': { broker: portOffset + 9094, controller: portOffset + 9095 },
+    'kafka-3': { broker: portOffset + 9096, controller: portOffset + 9097 },
+  },
   postgresql: portOffset + 5433,
   otlp: portOffset + 4318,
   jaeger: portOffset + 6686,
@@ -60,6 +71,10 @@ export const containerPorts = {
   mongo: portOffset === 0 ? 27017 : portOffset + 7070,
   grafana: portOffset === 0 ? 3000 : portOffset + 3040,
 }
+
+/** Returns the ports of the broker `kafka`, `kafka-2` or `kafka-3`. */
+export const brokerPorts = ({ kafka, kafkaController, moreBrokers }: StackPorts, name: string): BrokerPorts =>
+  name === 'kafka' ? { broker: kafka, controller: kafkaController } : entryOf(moreBrokers, name)
 
 /** Keeps all ports below 65536. */
 const largestOffset = 50_000

@@ -1,12 +1,20 @@
 import { localKafka } from '../kafka/connection.ts'
-import { groupMembers, groupMissing, kafkaMissing, type Missing, serviceMissing } from '../kafka/readiness.ts'
+import {
+  brokersMissing,
+  groupMembers,
+  groupMissing,
+  kafkaMissing,
+  type Missing,
+  serviceMissing,
+} from '../kafka/readiness.ts'
 import { ensureTopics, topics } from '../kafka/topics.ts'
 import { denyTransactions } from '../kafka/transactions.ts'
 import { portUses, requireFreePorts } from '../lib/free-ports.ts'
+import { brokerPorts } from '../lib/ports.ts'
 import { serviceDatabases } from '../lib/postgresql.ts'
 import { doesConsume, entryOf, type Service, services, sidecarOf } from '../lib/services.ts'
 import { prepareKafka } from './kafka.ts'
-import { type Plan, type ProcessName, processNamesWith, recordStore } from './plan.ts'
+import { brokerNames, kafkaOf, type Plan, type ProcessName, processNamesWith, recordServers } from './plan.ts'
 import { postgresqlAnswers, preparePostgresql } from './postgresql.ts'
 import { processState, startProcess, stopProcesses } from './process-control.ts'
 import { processSpecs } from './process-spec.ts'
@@ -26,13 +34,13 @@ export async function ensureRunning(plan: Plan, names: readonly ProcessName[], o
   const specs = processSpecs(plan)
   const absent = names.filter((name) => processState(plan.folder, name).state !== 'running')
   await requireFreePorts(absent.flatMap((name) => portUses(entryOf(specs, name))))
-  recordStore(plan)
+  recordServers(plan)
   const start = (name: ProcessName) => {
     startProcess(plan.folder, entryOf(specs, name))
     options.onStarted?.(name)
   }
 
-  const used = serversOf(plan, options).filter(({ name }) => names.includes(name))
+  const used = serversFor(plan, options).filter(({ name }) => names.includes(name))
   for (const { name, prepare } of used.filter((server) => absent.includes(server.name))) {
     options.onProgress(`${name}: starting`)
     await prepare()
@@ -60,8 +68,8 @@ export async function restartProcesses(
 }
 
 /**
- * Restarts the processes that another version started, for example before an upgrade: first Kafka, then each service with its sidecar, one service after
- * the other. Meanwhile, events wait in Kafka.
+ * Restarts the processes that another version started, for example before an upgrade: first Kafka, one broker after the other, then each
+ * service with its sidecar, one service after the other. Meanwhile, events wait in Kafka.
  */
 export async function restartOutdated(plan: Plan, options: EnsureOptions): Promise<void> {
   const specs = processSpecs(plan)
@@ -69,13 +77,14 @@ export async function restartOutdated(plan: Plan, options: EnsureOptions): Promi
     const state = processState(plan.folder, name)
     return state.state === 'running' && state.version !== entryOf(specs, name).version
   }
-  const groups = [['kafka'], ...services.map((service) => [service.name, sidecarOf(service)])]
+  const brokers = brokerNames(plan).map((name) => [name])
+  const groups = [...brokers, ...services.map((service) => [service.name, sidecarOf(service)])]
   const outdated = groups.filter((names) => names.some(isOutdated))
   if (outdated.length === 0) return
-  const servers = serversOf(plan, options).map(({ name }) => name)
+  const servers = serversFor(plan, options).map(({ name }) => name)
   await ensureRunning(
     plan,
-    processNamesWith(plan.store).filter((name) => servers.includes(name)),
+    processNamesWith(plan).filter((name) => servers.includes(name)),
     options,
   )
   for (const names of outdated) {
@@ -84,10 +93,14 @@ export async function restartOutdated(plan: Plan, options: EnsureOptions): Promi
   }
 }
 
-function serversOf(plan: Plan, options: EnsureOptions) {
+function serversFor(plan: Plan, options: EnsureOptions) {
   const { folder, ports } = plan
   return [
-    { name: 'kafka', prepare: () => prepareKafka(plan), answers: () => kafkaAnswers(plan, options) },
+    ...brokerNames(plan).map((name) => ({
+      name,
+      prepare: () => prepareKafka(plan, name),
+      answers: () => brokerAnswers(plan, name, options),
+    })),
     {
       name: 'postgresql',
       prepare: () => preparePostgresql(folder),
@@ -96,11 +109,12 @@ function serversOf(plan: Plan, options: EnsureOptions) {
   ]
 }
 
-const kafkaOf = (plan: Plan) => localKafka(plan.ports.kafka)
-
-async function kafkaAnswers(plan: Plan, { onProgress, signal }: EnsureOptions): Promise<void> {
-  const watch = { folder: plan.folder, processes: ['kafka'], timeoutMs: kafkaTimeoutMs, signal }
-  await waitUntil('Kafka', watch, () => kafkaMissing(kafkaOf(plan)))
+/** Waits until a broker answers, and all others have its records. The first broker then creates the rules and topics of all. */
+async function brokerAnswers(plan: Plan, name: ProcessName, { onProgress, signal }: EnsureOptions): Promise<void> {
+  const watch = { folder: plan.folder, processes: [name], timeoutMs: kafkaTimeoutMs, signal }
+  await waitUntil(name, watch, () => kafkaMissing(localKafka(brokerPorts(plan.ports, name).broker)))
+  if (plan.brokers > 1) await waitUntil(name, watch, () => brokersMissing(kafkaOf(plan), plan.brokers))
+  if (name !== brokerNames(plan)[0]) return
   // Adds the rule against transactions before topics exist.
   await denyTransactions(kafkaOf(plan))
   for (const warning of await ensureTopics(kafkaOf(plan), topics.processes)) onProgress(`warning: ${warning}`)
@@ -111,7 +125,7 @@ async function staleMembers(plan: Plan, starting: ProcessName[], { signal }: Ens
   const groups = starting.flatMap((name) => consumerBehind(name)?.name ?? [])
   let members = new Set<string>()
   if (groups.length === 0) return members
-  const watch = { folder: plan.folder, processes: ['kafka'], timeoutMs: kafkaTimeoutMs, signal }
+  const watch = { folder: plan.folder, processes: brokerNames(plan), timeoutMs: kafkaTimeoutMs, signal }
   await waitUntil('the group coordinator', watch, async () => {
     try {
       members = await groupMembers(kafkaOf(plan), groups)
@@ -130,7 +144,8 @@ async function waitForProcess(
   options: EnsureOptions,
 ): Promise<void> {
   const { signal } = options
-  await waitUntil(name, { folder: plan.folder, processes: ['kafka', name], timeoutMs: servicesTimeoutMs, signal }, () =>
+  const processes = [...brokerNames(plan), name]
+  await waitUntil(name, { folder: plan.folder, processes, timeoutMs: servicesTimeoutMs, signal }, () =>
     missingOf(plan, name, stale),
   )
   options.onProgress(consumerBehind(name) ? `${name}: consuming` : `${name}: ready`)

@@ -1,23 +1,23 @@
 import { execFile, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { brokerHeap, brokerMachine, brokerRules, brokerSettings } from '../kafka/broker.ts'
+import { brokerHeap, brokerMachine, brokerRules, brokerSettings, replicationSettings } from '../kafka/broker.ts'
 import { localKafka } from '../kafka/connection.ts'
 import { kafkaMissing } from '../kafka/readiness.ts'
 import { CliError } from '../lib/error.ts'
 import { replaceFile } from '../lib/files.ts'
 import { classArchiveFile, cliFolder, kafkaJarsFolder } from '../lib/paths.ts'
 import { eventually } from '../lib/poll.ts'
-import type { StackPorts } from '../lib/ports.ts'
-import { bracketed, loopbacks } from '../lib/ports.ts'
+import { bracketed, brokerPorts, loopbacks } from '../lib/ports.ts'
 import { javaCommand } from '../lib/run-tool.ts'
-import { dataFolder, type Plan } from './plan.ts'
+import { entryOf } from '../lib/services.ts'
+import { brokerNames, dataFolder, type Plan, type ProcessName } from './plan.ts'
 
-export function kafkaCommand(plan: Plan): string[] {
-  return brokerCommand(plan, sharedClasses())
+export function kafkaCommand(plan: Plan, name: ProcessName): string[] {
+  return brokerCommand(propertiesFile(plan.folder, name), sharedClasses())
 }
 
 function sharedClasses(): string[] {
@@ -25,8 +25,8 @@ function sharedClasses(): string[] {
   return existsSync(archive) ? [`-XX:SharedArchiveFile=${archive}`] : []
 }
 
-function brokerCommand(plan: Plan, more: string[] = []): string[] {
-  return [...javaArguments([brokerHeap, ...more]), 'kafka.Kafka', propertiesFile(plan.folder)]
+function brokerCommand(properties: string, more: string[] = []): string[] {
+  return [...javaArguments([brokerHeap, ...more]), 'kafka.Kafka', properties]
 }
 
 function javaArguments(more: string[]): string[] {
@@ -34,37 +34,40 @@ function javaArguments(more: string[]): string[] {
   return [...brokerMachine, logging, ...more, '-cp', join(kafkaJarsFolder(), '*')]
 }
 
-function propertiesFile(folder: string): string {
-  return join(dataFolder(folder), 'kafka.properties')
+function propertiesFile(folder: string, name: ProcessName): string {
+  return join(dataFolder(folder), `${name}.properties`)
 }
 
 /**
- * Writes the properties, and formats the broker's log folder once. Formats a temporary folder first, so an interrupted run leaves no incomplete one.
+ * Writes the properties of a broker, and formats its log folder if it is missing. Formats a temporary folder first, so an interrupted run leaves no
+ * incomplete one.
  */
-export async function prepareKafka(plan: Plan): Promise<void> {
-  const logs = join(dataFolder(plan.folder), 'kafka')
+export async function prepareKafka(plan: Plan, name: ProcessName = 'kafka'): Promise<void> {
+  const file = propertiesFile(plan.folder, name)
+  const logs = join(dataFolder(plan.folder), name)
   mkdirSync(dataFolder(plan.folder), { recursive: true })
   if (!existsSync(logs)) {
     const temporary = `${logs}.new`
     rmSync(temporary, { recursive: true, force: true })
-    replaceFile(propertiesFile(plan.folder), propertiesText(brokerProperties(plan.ports, temporary)))
-    await format(propertiesFile(plan.folder))
+    replaceFile(file, propertiesText(brokerProperties(plan, name, temporary)))
+    await format(file, formatOptions(plan, name))
     renameSync(temporary, logs)
   }
-  replaceFile(propertiesFile(plan.folder), propertiesText(brokerProperties(plan.ports, logs)))
-  if (!existsSync(classArchiveFile())) await archiveClasses(plan)
+  if (plan.brokers > 1) recordMember(plan, name)
+  replaceFile(file, propertiesText(brokerProperties(plan, name, logs)))
+  if (!existsSync(classArchiveFile())) await archiveClasses(plan, name)
 }
 
 /** Starts the broker once to archive its loaded and verified classes. The archive nearly halves the processor time of a start. */
-async function archiveClasses(plan: Plan): Promise<void> {
+async function archiveClasses({ folder, ports }: Plan, name: ProcessName): Promise<void> {
   const unfinished = `${classArchiveFile()}.${process.pid}`
-  const broker = spawn(javaCommand(), brokerCommand(plan, [`-XX:ArchiveClassesAtExit=${unfinished}`]), {
-    stdio: 'ignore',
-  })
+  const command = brokerCommand(propertiesFile(folder, name), [`-XX:ArchiveClassesAtExit=${unfinished}`])
+  const broker = spawn(javaCommand(), command, { stdio: 'ignore' })
   const ended = once(broker, 'exit')
+  const kafka = localKafka(brokerPorts(ports, name).broker)
   try {
     await eventually(
-      () => broker.exitCode !== null || kafkaMissing(localKafka(plan.ports.kafka)).then((missing) => !missing),
+      () => broker.exitCode !== null || kafkaMissing(kafka).then((missing) => !missing),
       'Kafka to start',
     )
   } finally {
@@ -74,10 +77,8 @@ async function archiveClasses(plan: Plan): Promise<void> {
   if (existsSync(unfinished)) renameSync(unfinished, classArchiveFile())
 }
 
-async function format(properties: string): Promise<void> {
-  const clusterId = Buffer.from(randomUUID().replaceAll('-', ''), 'hex').toString('base64url')
-  // An id may begin with a dash, so option and id are one argument.
-  const storageTool = ['kafka.tools.StorageTool', 'format', `--cluster-id=${clusterId}`, '-c', properties]
+async function format(properties: string, options: string[]): Promise<void> {
+  const storageTool = ['kafka.tools.StorageTool', 'format', '-c', properties, ...options]
   try {
     await promisify(execFile)(javaCommand(), [...javaArguments(['-Xmx128m', ...sharedClasses()]), ...storageTool])
   } catch (cause) {
@@ -86,17 +87,71 @@ async function format(properties: string): Promise<void> {
   }
 }
 
-/** Returns the properties of a broker that is its own controller (KRaft), on loopback only. */
-function brokerProperties({ kafka, kafkaController }: StackPorts, logs: string) {
+/** Three brokers of one cluster. Each one is also a controller. */
+interface Members {
+  clusterId: string
+  /** The id of each broker's first log folder, by name. The first controllers know each other by these ids (KIP-853). */
+  directories: Record<ProcessName, string>
+  /** The brokers that have had a log folder. If such a folder is missing, its disk was lost. */
+  formatted: ProcessName[]
+}
+
+const membersFile = (folder: string) => join(dataFolder(folder), 'kafka-cluster.json')
+
+/** Returns the members, which the first call creates. */
+function membersOf(plan: Plan): Members {
+  const file = membersFile(plan.folder)
+  if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as Members
+  const directories = Object.fromEntries(brokerNames(plan).map((name) => [name, newId()]))
+  const members: Members = { clusterId: newId(), directories, formatted: [] }
+  replaceFile(file, `${JSON.stringify(members, null, 2)}\n`)
+  return members
+}
+
+function recordMember(plan: Plan, name: ProcessName): void {
+  const members = membersOf(plan)
+  if (members.formatted.includes(name)) return
+  const formatted = [...members.formatted, name]
+  replaceFile(membersFile(plan.folder), `${JSON.stringify({ ...members, formatted }, null, 2)}\n`)
+}
+
+/** Returns a random id in the form of Kafka. It may begin with a dash, so option and id must be one argument. */
+const newId = () => Buffer.from(randomUUID().replaceAll('-', ''), 'hex').toString('base64url')
+
+/**
+ * Returns the options that format a log folder. A broker that lost its folder is a new controller for the others, which add it to the quorum
+ * themselves (`controller.quorum.auto.join.enable`).
+ */
+function formatOptions(plan: Plan, name: ProcessName): string[] {
+  if (plan.brokers === 1) return [`--cluster-id=${newId()}`]
+  const { clusterId, directories, formatted } = membersOf(plan)
+  const id = `--cluster-id=${clusterId}`
+  if (formatted.includes(name)) return [id, '--no-initial-controllers']
+  const controllers = brokerNames(plan).map((each, index) => {
+    return `${index + 1}@${controllerAddress(plan, each)}:${entryOf(directories, each)}`
+  })
+  return [id, `--initial-controllers=${controllers.join()}`]
+}
+
+const controllerAddress = ({ ports }: Plan, name: ProcessName) => `127.0.0.1:${brokerPorts(ports, name).controller}`
+
+/** Returns the properties of a broker that is also a controller (KRaft), on loopback only. */
+function brokerProperties(plan: Plan, name: ProcessName, logs: string) {
+  const { broker } = brokerPorts(plan.ports, name)
+  const names = brokerNames(plan)
+  const number = names.indexOf(name) + 1
+  const controllers = names.map((each) => controllerAddress(plan, each))
   // Each address has a listener, so that a client gets back the address that it used.
   const clients = Object.fromEntries(
-    loopbacks().map((address) => [address === '::1' ? 'PLAINTEXT6' : 'PLAINTEXT', `${bracketed(address)}:${kafka}`]),
+    loopbacks().map((address) => [address === '::1' ? 'PLAINTEXT6' : 'PLAINTEXT', `${bracketed(address)}:${broker}`]),
   )
   return {
     'process.roles': 'broker,controller',
-    'node.id': 1,
-    'controller.quorum.voters': `1@127.0.0.1:${kafkaController}`,
-    listeners: Object.entries({ ...clients, CONTROLLER: `127.0.0.1:${kafkaController}` })
+    'node.id': number,
+    ...(plan.brokers === 1
+      ? { 'controller.quorum.voters': `1@${controllers[0]}` }
+      : { 'controller.quorum.bootstrap.servers': controllers.join(), 'broker.rack': `rack-${number}` }),
+    listeners: Object.entries({ ...clients, CONTROLLER: controllerAddress(plan, name) })
       .map(([name, address]) => `${name}://${address}`)
       .join(),
     'listener.security.protocol.map': [...Object.keys(clients), 'CONTROLLER'].map((name) => `${name}:PLAINTEXT`).join(),
@@ -105,6 +160,7 @@ function brokerProperties({ kafka, kafkaController }: StackPorts, logs: string) 
     'log.dirs': logs,
     ...brokerRules,
     ...brokerSettings,
+    ...(plan.brokers > 1 && replicationSettings),
   }
 }
 

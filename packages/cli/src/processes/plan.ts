@@ -1,11 +1,12 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import { type CertificateFiles, localCertificate, newSecret } from '../lib/credentials.ts'
 import { removeUnfinished, replaceFile } from '../lib/files.ts'
-import type { StackPorts } from '../lib/ports.ts'
+import { brokerPorts, type StackPorts } from '../lib/ports.ts'
 import { type Service, services, sidecarOf } from '../lib/services.ts'
 
-/** The name `kafka`, `postgresql`, or that of a service or sidecar. */
+/** The name of a broker, `postgresql`, or the name of a service or sidecar. */
 export type ProcessName = string
 
 /** The process that receives traces. It is not part of the stack. */
@@ -13,28 +14,44 @@ export const jaeger = 'jaeger'
 
 export type LocalStore = 'sqlite' | 'postgresql'
 
-export const processNames: readonly ProcessName[] = [
-  'kafka',
-  ...services.flatMap((service) => [service.name, sidecarOf(service)]),
-]
+/** The number of brokers. With three, the stack loses nothing if one broker and its disk are lost. */
+export type Brokers = 1 | 3
 
-export function processNamesWith(store: LocalStore): readonly ProcessName[] {
-  return store === 'postgresql' ? ['postgresql', ...processNames] : processNames
+/** The servers of a stack, which stay the same as long as its data exist. */
+export interface Servers {
+  store: LocalStore
+  brokers: Brokers
 }
 
+export const brokerNames = ({ brokers }: Pick<Servers, 'brokers'>): readonly ProcessName[] =>
+  ['kafka', 'kafka-2', 'kafka-3'].slice(0, brokers)
+
+export function processNamesWith({ store, brokers }: Servers): readonly ProcessName[] {
+  return [
+    ...(store === 'postgresql' ? ['postgresql'] : []),
+    ...brokerNames({ brokers }),
+    ...services.flatMap((service) => [service.name, sidecarOf(service)]),
+  ]
+}
+
+/** Returns the connection to all brokers of a stack. */
+export const kafkaOf = ({ ports, brokers }: Pick<Plan, 'ports' | 'brokers'>): KafkaConnection => ({
+  bootstrapBrokers: brokerNames({ brokers }).map((name) => `127.0.0.1:${brokerPorts(ports, name).broker}`),
+})
+
 /** The plan's folder has run/, logs/, data/, certificates/ and secrets.json. */
-export interface Plan {
+export interface Plan extends Servers {
   folder: string
-  store: LocalStore
   ports: StackPorts
   tokens: StackTokens
   certificate: CertificateFiles
 }
 
-/** Creates a plan and the missing secrets. The default store is that of the last start. */
-export async function createPlan(folder: string, ports: StackPorts, store = storeOf(folder)): Promise<Plan> {
+/** Creates a plan and the missing secrets. The default servers are those of the last start. */
+export async function createPlan(folder: string, ports: StackPorts, servers: Partial<Servers> = {}): Promise<Plan> {
   const tokens = stackTokens(folder)
-  return { folder, store, ports, tokens, certificate: await localCertificate(join(folder, 'certificates')) }
+  const certificate = await localCertificate(join(folder, 'certificates'))
+  return { folder, ...serversOf(folder), ...servers, ports, tokens, certificate }
 }
 
 export function logFile(folder: string, name: string): string {
@@ -49,12 +66,21 @@ export function storeOf(folder: string): LocalStore {
   return existsSync(storeFile(folder)) ? (readFileSync(storeFile(folder), 'utf8') as LocalStore) : 'sqlite'
 }
 
-export function recordStore({ folder, store }: Plan): void {
+export function brokersOf(folder: string): Brokers {
+  return existsSync(brokersFile(folder)) ? 3 : 1
+}
+
+/** Returns the servers of the last start. */
+export const serversOf = (folder: string): Servers => ({ store: storeOf(folder), brokers: brokersOf(folder) })
+
+export function recordServers({ folder, store, brokers }: Plan): void {
   mkdirSync(dataFolder(folder), { recursive: true })
   replaceFile(storeFile(folder), store)
+  if (brokers > 1) replaceFile(brokersFile(folder), String(brokers))
 }
 
 const storeFile = (folder: string) => join(dataFolder(folder), 'store')
+const brokersFile = (folder: string) => join(dataFolder(folder), 'brokers')
 
 export function databaseFolder(folder: string): string {
   return join(dataFolder(folder), 'postgresql')

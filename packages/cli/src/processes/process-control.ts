@@ -7,7 +7,7 @@ import { cliFolder, repository } from '../lib/paths.ts'
 import { poll } from '../lib/poll.ts'
 import { type ProcessEntry, readProcessTable } from '../lib/process-table.ts'
 import type { ProcessName } from './plan.ts'
-import { jaeger, logFile } from './plan.ts'
+import { brokerNames, jaeger, logFile } from './plan.ts'
 
 export interface ProcessSpec {
   name: ProcessName
@@ -169,7 +169,7 @@ export function inheritedEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv 
 
 const serviceGraceMs = 10_000
 const serverGraceMs = 20_000
-const servers = ['kafka', 'postgresql', jaeger]
+const servers = [...brokerNames({ brokers: 3 }), 'postgresql', jaeger]
 
 /** Runs `work` while no other command starts or stops the stack. */
 export function withStackLock<Result>(

@@ -3,14 +3,16 @@ import { join } from 'node:path'
 import { sidecarTraceVariables } from '@orderflow/service-kit/trace-settings'
 import { jaegerVariables } from '../lib/jaeger.ts'
 import { apiKeysFile, compileCacheFolder, daprdFile, packagesVersion, repository, versions } from '../lib/paths.ts'
-import { bracketed, loopbacks, type ServicePorts } from '../lib/ports.ts'
+import { bracketed, brokerPorts, loopbacks, type ServicePorts } from '../lib/ports.ts'
 import { javaCommand } from '../lib/run-tool.ts'
 import { entryOf, type Service, services, sidecarOf, storedServices } from '../lib/services.ts'
 import { kafkaCommand } from './kafka.ts'
 import {
+  brokerNames,
   databaseFile,
   dataFolder,
   jaeger,
+  kafkaOf,
   type LocalStore,
   type Plan,
   type ProcessName,
@@ -21,18 +23,17 @@ import type { ProcessSpec } from './process-control.ts'
 import { processState } from './process-control.ts'
 
 export function processSpecs(plan: Plan): Record<ProcessName, ProcessSpec> {
-  const { kafka, kafkaController } = plan.ports
-  const broker: ProcessSpec = {
-    name: 'kafka',
+  const brokers = brokerNames(plan).map((name) => ({
+    name,
     command: javaCommand(),
-    args: kafkaCommand(plan),
+    args: kafkaCommand(plan, name),
     env: {},
-    ports: { broker: kafka, controller: kafkaController },
+    ports: { ...brokerPorts(plan.ports, name) },
     version: versions.kafka,
-  }
+  }))
   const database = plan.store === 'postgresql' ? [postgresqlSpec(plan.folder, plan.ports.postgresql)] : []
   const others = services.flatMap((service) => [serviceSpec(plan, service), sidecarSpec(plan, service)])
-  return Object.fromEntries([broker, ...database, ...others].map((spec) => [spec.name, spec]))
+  return Object.fromEntries([...brokers, ...database, ...others].map((spec) => [spec.name, spec]))
 }
 
 /**
@@ -160,7 +161,7 @@ function connectionString({ folder, store, ports }: Plan, service: Service): str
 function streamVariables(plan: Plan, folder: string): Record<string, string> {
   const settings = componentSettings(join(repository, folder), process.env)
   const stream = Object.entries(settings).filter(([name]) => name.startsWith('Stream__'))
-  return { ...Object.fromEntries(stream), Stream__Brokers: `127.0.0.1:${plan.ports.kafka}` }
+  return { ...Object.fromEntries(stream), Stream__Brokers: kafkaOf(plan).bootstrapBrokers.join() }
 }
 
 function tokenVariables({ app, dapr }: ServiceTokens): Record<string, string> {

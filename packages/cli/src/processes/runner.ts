@@ -1,6 +1,6 @@
 import { existsSync, rmSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { addressAt, localKafka } from '../kafka/connection.ts'
+import { addressAt } from '../kafka/connection.ts'
 import { localFolder, repository } from '../lib/paths.ts'
 import { localPorts } from '../lib/ports.ts'
 import { runInTerminal } from '../lib/run-tool.ts'
@@ -18,13 +18,19 @@ import { restartProcesses } from './ensure.ts'
 import { showLogs } from './logs.ts'
 import { startJaeger, startPrometheus } from './observers.ts'
 import {
+  type Brokers,
+  brokerNames,
+  brokersOf,
   createPlan,
   databaseFile,
   databaseFolder,
+  dataFolder,
   jaeger,
+  kafkaOf,
   type LocalStore,
   type ProcessName,
   processNamesWith,
+  serversOf,
   storeOf,
 } from './plan.ts'
 import { processState, recordedNames, stopProcesses, stopStack, withStackLock } from './process-control.ts'
@@ -39,18 +45,20 @@ export const processRunner: Runner = {
   title: 'as processes',
   stores: ['sqlite', 'postgresql'],
   surroundings: 'processes',
+  brokerCounts: [1, 3],
   missing: async () => undefined,
   state: async () => (stackStatus(localFolder).some((row) => row.state === 'running') ? 'running' : 'absent'),
   lastStore: () => storeOf(localFolder),
+  lastBrokers: () => (existsSync(join(dataFolder(localFolder), 'kafka')) ? brokersOf(localFolder) : undefined),
   dataOf: async (store) => {
     const files = storedServices.map((service) => databaseFile(localFolder, service))
     const paths = (store === 'sqlite' ? files : [databaseFolder(localFolder)]).filter((path) => existsSync(path))
     return paths.map((path) => relative(repository, path)).join(', ') || undefined
   },
-  up: async ({ observed, store, ...options }) => {
+  up: async ({ observed, store, brokers, ...options }) => {
     if (observed) await startObservers(options)
-    // The caller has checked that the store is one of `stores`.
-    await startStack({ store: store as LocalStore, ...options })
+    // The caller has checked that this runner supports both.
+    await startStack({ servers: { store: store as LocalStore, brokers: brokers as Brokers }, ...options })
     return reach()
   },
   down: async (onProgress) => (await stopStack(localFolder, onProgress)).length > 0,
@@ -68,7 +76,7 @@ export const processRunner: Runner = {
   reach,
   requireRunning: async (parts) => requireUp(localFolder, parts),
   operate: async (service, args) => {
-    requireUp(localFolder, ['kafka', sidecarOf(service)])
+    requireUp(localFolder, [...brokerNames(serversOf(localFolder)), sidecarOf(service)])
     return await operateHere(service, args)
   },
   streamVariables: async () => ({}),
@@ -77,7 +85,7 @@ export const processRunner: Runner = {
 function reach(): Reached {
   const ports = localPorts()
   // When Kafka runs as a process, it does not authenticate its clients.
-  const kafka = localKafka(ports.kafka)
+  const kafka = kafkaOf({ ports, brokers: brokersOf(localFolder) })
   return {
     services: ofServices(({ name }) => addressAt('localhost', entryOf(ports.services, name))),
     kafka,
@@ -102,7 +110,7 @@ async function startObservers(options: ProgressOptions): Promise<void> {
 
 /** Restarts the only replica of a service. Events wait in Kafka during the restart. */
 async function restart(service: Service, options: ProgressOptions): Promise<void> {
-  requireUp(localFolder, ['kafka'])
+  requireUp(localFolder, brokerNames(serversOf(localFolder)))
   const own = [service.name, sidecarOf(service)]
   await withStackLock(localFolder, options.onProgress, async () => {
     const plan = await createPlan(localFolder, localPorts())
@@ -111,7 +119,7 @@ async function restart(service: Service, options: ProgressOptions): Promise<void
 }
 
 function presentNames(): ProcessName[] {
-  return [...new Set([...processNamesWith(storeOf(localFolder)), ...recordedNames(localFolder)])]
+  return [...new Set([...processNamesWith(serversOf(localFolder)), ...recordedNames(localFolder)])]
 }
 
 function status(): StackStatus {
@@ -120,7 +128,7 @@ function status(): StackStatus {
   const colours = { running: 'green', stopped: 'dim', crashed: 'red' } as const
   const [header = '', ...lines] = formatStatus(rows)
   const unwell = rows.filter(({ state }) => state !== 'running')
-  const own = processNamesWith(storeOf(localFolder))
+  const own = processNamesWith(serversOf(localFolder))
   return {
     lines: [
       { text: header, colour: 'bold' },

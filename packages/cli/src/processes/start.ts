@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { type Addresses, addressAt, localKafka } from '../kafka/connection.ts'
+import { type Addresses, addressAt } from '../kafka/connection.ts'
 import { CliError } from '../lib/error.ts'
 import { localFolder, repository } from '../lib/paths.ts'
 import { localPorts, type StackPorts } from '../lib/ports.ts'
@@ -10,12 +10,13 @@ import { provision } from '../provision/provision.ts'
 import { ensureRunning, restartOutdated } from './ensure.ts'
 import {
   createPlan,
-  type LocalStore,
+  kafkaOf,
   type Plan,
   type ProcessName,
   processNamesWith,
+  type Servers,
   type StackTokens,
-  storeOf,
+  serversOf,
 } from './plan.ts'
 import {
   groupEnds,
@@ -33,8 +34,8 @@ interface StartOptions {
   folder?: string
   /** The default is the ports of `make up`. Use `await freePorts()` for a second stack. */
   ports?: StackPorts
-  /** The default is the store of the folder's last start, or SQLite. */
-  store?: LocalStore | undefined
+  /** The default is the servers of the folder's last start, or SQLite and one broker. */
+  servers?: Partial<Servers>
   /** True if the processes continue after this process (`make up`). False if they end with it (tests). */
   detached?: boolean
   onProgress?: (line: string) => void
@@ -50,17 +51,17 @@ export async function startStack(options: StartOptions = {}): Promise<LocalStack
   const { ports = localPorts(), detached = true, onProgress = () => {}, signal } = options
   const folder = resolve(options.folder ?? localFolder)
   if (!detached) await claimFolder(folder)
-  const { store = storeOf(folder) } = options
-  await provision({ store, onProgress, signal })
+  const servers = { ...serversOf(folder), ...options.servers }
+  await provision({ store: servers.store, onProgress, signal })
   await buildPages(signal)
   return await withStackLock(folder, onProgress, async () => {
-    const plan = await createPlan(folder, ports, store)
+    const plan = await createPlan(folder, ports, servers)
     reportState(plan, onProgress)
     const started: ProcessName[] = []
     const ensure = { onProgress, signal, onStarted: (name: ProcessName) => started.push(name) }
     try {
       await restartOutdated(plan, ensure)
-      await ensureRunning(plan, processNamesWith(store), ensure)
+      await ensureRunning(plan, processNamesWith(plan), ensure)
     } catch (error) {
       // Keeps the records of dead processes, which `make status` shows.
       const alive = started.filter((name) => processState(folder, name).state === 'running')
@@ -71,8 +72,9 @@ export async function startStack(options: StartOptions = {}): Promise<LocalStack
   })
 }
 
-function reportState({ folder, store }: Plan, onProgress: (line: string) => void): void {
-  const states = processNamesWith(store).map((name) => ({ name, ...processState(folder, name) }))
+function reportState(plan: Plan, onProgress: (line: string) => void): void {
+  const { folder } = plan
+  const states = processNamesWith(plan).map((name) => ({ name, ...processState(folder, name) }))
   const running = states.filter(({ state }) => state === 'running').map(({ name }) => name)
   if (running.length > 0) onProgress(`${running.join(', ')}: already running`)
   for (const entry of states) {
@@ -118,7 +120,7 @@ export function runningStack(plan: Plan, detached: boolean): LocalStack {
   const { folder, ports, tokens, certificate } = plan
   return {
     services: ofServices(({ name }) => addressAt('127.0.0.1', entryOf(ports.services, name))),
-    kafka: localKafka(ports.kafka),
+    kafka: kafkaOf(plan),
     certificate: readFileSync(certificate.certificate, 'utf8'),
     folder,
     tokens,

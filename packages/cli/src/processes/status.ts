@@ -5,7 +5,7 @@ import { readProcessTable, residentBytes } from '../lib/process-table.ts'
 import { entryOf, services, sidecarOf } from '../lib/services.ts'
 import { formatDuration } from '../lib/terminal.ts'
 import { fullDiskOf } from './logs.ts'
-import { type ProcessName, processNamesWith, storeOf } from './plan.ts'
+import { type ProcessName, processNamesWith, serversOf } from './plan.ts'
 import { processState } from './process-control.ts'
 
 interface StatusRow {
@@ -28,11 +28,12 @@ function mainPorts(ports: StackPorts): Record<ProcessName, number> {
     ]
   })
   const { kafka, postgresql, jaeger, exporter, prometheus } = ports
-  return { kafka, postgresql, jaeger, exporter, prometheus, ...Object.fromEntries(others) }
+  const moreBrokers = Object.entries(ports.moreBrokers).map(([name, { broker }]) => [name, broker])
+  return { kafka, postgresql, jaeger, exporter, prometheus, ...Object.fromEntries([...moreBrokers, ...others]) }
 }
 
 /** Returns the state of processes, by default of all processes of `make up`. */
-export function stackStatus(folder: string, names = processNamesWith(storeOf(folder))): StatusRow[] {
+export function stackStatus(folder: string, names = processNamesWith(serversOf(folder))): StatusRow[] {
   const table = readProcessTable()
   const ports = mainPorts(localPorts())
   return names.map((name) => {

@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { repository } from '../../src/lib/paths.ts'
 import { services } from '../../src/lib/services.ts'
-import { processNames } from '../../src/processes/plan.ts'
+import { processNamesWith } from '../../src/processes/plan.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 
 const cli = (args: string[], env = {}) =>
@@ -53,7 +53,11 @@ describe('./orderflow', () => {
       {},
       'error: scale: unknown option --now\nnext: ./orderflow scale --help prints its options\n',
     ],
-    [['logs', 'nginx'], {}, `error: unknown log nginx\nnext: SERVICE is one of ${processNames.join(', ')}\n`],
+    [
+      ['logs', 'nginx'],
+      {},
+      `error: unknown log nginx\nnext: SERVICE is one of ${processNamesWith({ store: 'sqlite', brokers: 1 }).join(', ')}\n`,
+    ],
   ]
   for (const [args, env, stderr] of refused) {
     it(`refuses "${args.join(' ')}" ${Object.entries(env).join()} and names the next step`, async () => {

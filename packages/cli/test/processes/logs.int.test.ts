@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { repository } from '../../src/lib/paths.ts'
 import { eventually } from '../../src/lib/poll.ts'
-import { logFile, processNames } from '../../src/processes/plan.ts'
+import { logFile, processNamesWith } from '../../src/processes/plan.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 
-const [first = '', second = ''] = processNames
+const [first = '', second = ''] = processNamesWith({ store: 'sqlite', brokers: 1 })
 const script = `
 import { showLogs } from ${JSON.stringify(join(repository, 'packages/cli/src/processes/logs.ts'))}
 const interrupted = new AbortController()

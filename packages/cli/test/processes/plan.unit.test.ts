@@ -5,7 +5,7 @@ import { expect } from 'chai'
 import { repository } from '../../src/lib/paths.ts'
 import { defaultPorts } from '../../src/lib/ports.ts'
 import { entryOf } from '../../src/lib/services.ts'
-import { createPlan, dataFolder, processNamesWith, recordStore } from '../../src/processes/plan.ts'
+import { createPlan, dataFolder, processNamesWith, recordServers } from '../../src/processes/plan.ts'
 import { processSpecs } from '../../src/processes/process-spec.ts'
 import { stackStatus } from '../../src/processes/status.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
@@ -19,16 +19,18 @@ describe('the store of a stack of processes', () => {
 
   it('defaults to SQLite, and a selected store stays selected until the data is removed', async () => {
     expect((await createPlan(folder, defaultPorts)).store).to.equal('sqlite')
-    recordStore(await createPlan(folder, defaultPorts, 'postgresql'))
+    recordServers(await createPlan(folder, defaultPorts, { store: 'postgresql' }))
     expect((await createPlan(folder, defaultPorts)).store).to.equal('postgresql')
-    expect(stackStatus(folder).map(({ name }) => name)).to.deep.equal(processNamesWith('postgresql'))
+    expect(stackStatus(folder).map(({ name }) => name)).to.deep.equal(
+      processNamesWith({ store: 'postgresql', brokers: 1 }),
+    )
     rmSync(dataFolder(folder), { recursive: true })
     expect((await createPlan(folder, defaultPorts)).store).to.equal('sqlite')
   })
 
   it('determines processes, components and addresses, and keeps its password out of the arguments of programs', async () => {
-    const specs = processSpecs(await createPlan(folder, defaultPorts, 'postgresql'))
-    expect(specs).to.have.all.keys(...processNamesWith('postgresql'))
+    const specs = processSpecs(await createPlan(folder, defaultPorts, { store: 'postgresql' }))
+    expect(specs).to.have.all.keys(...processNamesWith({ store: 'postgresql', brokers: 1 }))
     const { args, env } = entryOf(specs, 'order-sidecar')
     expect(args).to.include(join(repository, 'components/postgresql'))
     const { password, host } = new URL(env.State__ConnectionString ?? '')
@@ -38,7 +40,7 @@ describe('the store of a stack of processes', () => {
   })
 
   it('puts tokens and passwords only into variables whose names mark them as secret', async () => {
-    const plan = await createPlan(folder, defaultPorts, 'postgresql')
+    const plan = await createPlan(folder, defaultPorts, { store: 'postgresql' })
     const specs = Object.values(processSpecs(plan))
     const tokens = Object.values(plan.tokens).flatMap((own) => Object.values(own))
     const secrets = [...tokens, readFileSync(join(folder, 'postgresql.password'), 'utf8')]

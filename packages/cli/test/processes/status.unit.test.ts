@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { formatDuration } from '../../src/lib/terminal.ts'
-import { processNames } from '../../src/processes/plan.ts'
+import { processNamesWith } from '../../src/processes/plan.ts'
 import { formatStatus, requireUp, stackStatus } from '../../src/processes/status.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 
@@ -30,7 +30,9 @@ describe('the status table', () => {
   it('shows all processes of a new stack as stopped', () => {
     const folder = temporaryFolder()
     const rows = stackStatus(folder)
-    expect(rows.map((row) => row.state)).to.deep.equal(processNames.map(() => 'stopped'))
+    expect(rows.map((row) => row.state)).to.deep.equal(
+      processNamesWith({ store: 'sqlite', brokers: 1 }).map(() => 'stopped'),
+    )
     expect(() => requireUp(folder)).to.throw('the stack is not running')
   })
 

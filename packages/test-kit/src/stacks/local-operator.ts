@@ -10,10 +10,10 @@ import {
   type RunningStack,
   repository,
   type StackPorts,
+  serversOf,
   serviceNamed,
   sidecarOf,
   storedServices,
-  storeOf,
 } from '@orderflow/cli'
 import { domainDocuments, nameOf, type Operator } from '../operator.ts'
 import { type Ended, runIn } from './run-in.ts'
@@ -57,7 +57,7 @@ export function localOperator(stack: LocalStack, postgresqlPort: number, operate
   async function withStores<Result>(
     work: (stores: Pick<Stores, 'read' | 'empty'>) => Promise<Result>,
   ): Promise<Result> {
-    if (storeOf(stack.folder) === 'sqlite') return work(sqliteStores(stack.folder))
+    if (serversOf(stack.folder).store === 'sqlite') return work(sqliteStores(stack.folder))
     const stores = openStores(localPostgresql(stack.folder, postgresqlPort))
     return await work(stores).finally(() => stores.close())
   }
