@@ -62,7 +62,8 @@ export async function createNetwork(
     brokerSettings(broker) {
       const own = entryOf(listeners, broker)
       const controller = `CONTROLLER://127.0.0.1:${entryOf(brokers, broker).controller}`
-      const protocols = ['CONTROLLER', ...own.map(({ name }) => name)].map((name) => `${name}:PLAINTEXT`)
+      const controllers = Object.keys(brokers).length > 1 ? 'SASL_PLAINTEXT' : 'PLAINTEXT'
+      const protocols = [`CONTROLLER:${controllers}`, ...own.map(({ name }) => `${name}:PLAINTEXT`)]
       return {
         listeners: [...own.map(({ name, at }) => `${name}://${at}`), controller].join(),
         'advertised.listeners': own.map(({ name, advertised }) => `${name}://${advertised}`).join(),

@@ -69,6 +69,22 @@ interface BrokerSecrets {
 }
 
 const plain = 'org.apache.kafka.common.security.plain.PlainLoginModule required'
+/** The settings with which brokers and controllers authenticate to each other's listener. */
+const asBroker = (listener: string, password: string): [setting: string, value: string] => [
+  `listener.name.${listener.toLowerCase()}.plain.sasl.jaas.config`,
+  `${plain} username="${brokerUser}" password="${password}" user_${brokerUser}="${password}";`,
+]
+
+/**
+ * Returns the settings with which three controllers log in as the user `broker`. Before a controller has loaded the rules, it accepts requests only
+ * from super users.
+ */
+export const controllerSecurity = (password: string): Record<string, string> => ({
+  'sasl.mechanism.controller.protocol': 'PLAIN',
+  'listener.name.controller.sasl.enabled.mechanisms': 'PLAIN',
+  ...Object.fromEntries([asBroker('CONTROLLER', password)]),
+  'super.users': `User:${brokerUser}`,
+})
 const scram = 'org.apache.kafka.common.security.scram.ScramLoginModule required;'
 
 /**
@@ -79,14 +95,9 @@ export function brokerSecurity(
   listeners: BrokerListeners,
   { password, certificate, key }: BrokerSecrets,
 ): Record<string, string | boolean> {
-  const own = `${plain} username="${brokerUser}" password="${password}" user_${brokerUser}="${password}";`
   const clients = Object.keys(listeners.clients)
   const all = { ...listeners.clients, BROKER: listeners.broker, CONTROLLER: listeners.controller }
   const protocols = Object.keys(all).map((name) => `${name}:${clients.includes(name) ? 'SASL_SSL' : 'SASL_PLAINTEXT'}`)
-  const asks = (name: string, mechanism: string, jaas: string) => [
-    [`listener.name.${name.toLowerCase()}.sasl.enabled.mechanisms`, mechanism],
-    [`listener.name.${name.toLowerCase()}.${mechanism.toLowerCase()}.sasl.jaas.config`, jaas],
-  ]
   return {
     listeners: Object.entries(all)
       .map(([name, address]) => `${name}://${address}`)
@@ -97,8 +108,14 @@ export function brokerSecurity(
     'sasl.mechanism.inter.broker.protocol': 'PLAIN',
     'sasl.mechanism.controller.protocol': 'PLAIN',
     ...Object.fromEntries([
-      ...clients.flatMap((name) => asks(name, 'SCRAM-SHA-512', scram)),
-      ...['BROKER', 'CONTROLLER'].flatMap((name) => asks(name, 'PLAIN', own)),
+      ...clients.flatMap((name) => [
+        [`listener.name.${name.toLowerCase()}.sasl.enabled.mechanisms`, 'SCRAM-SHA-512'],
+        [`listener.name.${name.toLowerCase()}.scram-sha-512.sasl.jaas.config`, scram],
+      ]),
+      ...['BROKER', 'CONTROLLER'].flatMap((name) => [
+        [`listener.name.${name.toLowerCase()}.sasl.enabled.mechanisms`, 'PLAIN'],
+        asBroker(name, password),
+      ]),
     ]),
     'ssl.keystore.type': 'PEM',
     'ssl.keystore.certificate.chain': pemLine('CERTIFICATE', certificate),

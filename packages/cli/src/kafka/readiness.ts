@@ -1,7 +1,7 @@
 import { get } from 'node:http'
-import type { KafkaConnection } from '@orderflow/service-kit/kafka'
+import { type KafkaConnection, metadataOf, requestOf } from '@orderflow/service-kit/kafka'
 import { extentsOf } from '@orderflow/service-kit/positions'
-import type { Group } from '@platformatic/kafka'
+import type { Admin, Group } from '@platformatic/kafka'
 import { withRetries } from '../lib/poll.ts'
 import { doesConsume, serviceNamed, services } from '../lib/services.ts'
 import { partitionCounts, withAdmin } from './topics.ts'
@@ -27,19 +27,39 @@ export async function kafkaMissing(kafka: KafkaConnection): Promise<Missing> {
   }
 }
 
-/** Checks that all brokers belong to the cluster, and that each one has all records of its partitions. */
+/**
+ * Checks that all brokers belong to the cluster, that each one has all records of its partitions, and that each one votes as a controller. Until then,
+ * the loss of another broker could stop Kafka, and the loss of its disk could lose records.
+ */
 export async function brokersMissing(kafka: KafkaConnection, count: number): Promise<Missing> {
   try {
-    const { brokers, topics } = await withAdmin(kafka, async (admin) => {
-      return await admin.metadata({ topics: await admin.listTopics({ includeInternals: true }), forceUpdate: true })
+    return await withAdmin(kafka, async (admin) => {
+      const { brokers, topics } = await metadataOf(admin, null)
+      if (brokers.length < count) return `${brokers.length} of ${count} brokers belong to the cluster`
+      const partitions = topics.flatMap((topic) => topic.partitions)
+      const behind = partitions.filter(({ replicaNodes, isrNodes }) => isrNodes.length < replicaNodes.length).length
+      if (behind > 0) return `replicas of ${behind} partitions lack records`
+      const voters = await votersOf(admin)
+      return voters < count ? `${voters} of ${count} controllers vote` : undefined
     })
-    if (brokers.size < count) return `${brokers.size} of ${count} brokers belong to the cluster`
-    const partitions = [...topics.values()].flatMap((topic) => topic.partitions)
-    const behind = partitions.filter(({ replicas, isr }) => isr.length < replicas.length).length
-    return behind > 0 ? `replicas of ${behind} partitions lack records` : undefined
   } catch (error) {
     return `the brokers cannot be read: ${(error as Error).message}`
   }
+}
+
+interface Quorum {
+  topics: { partitions: { currentVoters: { lastCaughtUpTimestamp: bigint }[] }[] }[]
+}
+
+/** Returns the number of controllers that vote and have read the newest metadata in the last second. A lost controller stays a voter for a while. */
+async function votersOf(admin: Admin): Promise<number> {
+  const metadata = { topicName: '__cluster_metadata', partitions: [{ partitionIndex: 0 }] }
+  const { topics } = await requestOf<Quorum>(admin, 'DescribeQuorum', [metadata])
+  const times = (topics[0]?.partitions[0]?.currentVoters ?? []).map(
+    ({ lastCaughtUpTimestamp }) => lastCaughtUpTimestamp,
+  )
+  const newest = times.reduce((last, time) => (time > last ? time : last), 0n)
+  return times.filter((time) => newest - time < 1_000n).length
 }
 
 export function serviceMissing(name: string, port: number): Promise<Missing> {

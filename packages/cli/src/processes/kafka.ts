@@ -4,7 +4,14 @@ import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { brokerHeap, brokerMachine, brokerRules, brokerSettings, replicationSettings } from '../kafka/broker.ts'
+import {
+  brokerHeap,
+  brokerMachine,
+  brokerRules,
+  brokerSettings,
+  controllerSecurity,
+  replicationSettings,
+} from '../kafka/broker.ts'
 import { localKafka } from '../kafka/connection.ts'
 import { kafkaMissing } from '../kafka/readiness.ts'
 import { CliError } from '../lib/error.ts'
@@ -14,7 +21,7 @@ import { eventually } from '../lib/poll.ts'
 import { bracketed, brokerPorts, loopbacks } from '../lib/ports.ts'
 import { javaCommand } from '../lib/run-tool.ts'
 import { entryOf } from '../lib/services.ts'
-import { brokerNames, dataFolder, type Plan, type ProcessName } from './plan.ts'
+import { brokerNames, dataFolder, type Plan, type ProcessName, stackPassword } from './plan.ts'
 
 export function kafkaCommand(plan: Plan, name: ProcessName): string[] {
   return brokerCommand(propertiesFile(plan.folder, name), sharedClasses())
@@ -49,12 +56,12 @@ export async function prepareKafka(plan: Plan, name: ProcessName = 'kafka'): Pro
   if (!existsSync(logs)) {
     const temporary = `${logs}.new`
     rmSync(temporary, { recursive: true, force: true })
-    replaceFile(file, propertiesText(brokerProperties(plan, name, temporary)))
+    replaceFile(file, propertiesText(brokerProperties(plan, name, temporary)), 0o600)
     await format(file, formatOptions(plan, name))
     renameSync(temporary, logs)
   }
   if (plan.brokers > 1) recordMember(plan, name)
-  replaceFile(file, propertiesText(brokerProperties(plan, name, logs)))
+  replaceFile(file, propertiesText(brokerProperties(plan, name, logs)), 0o600)
   if (!existsSync(classArchiveFile())) await archiveClasses(plan, name)
 }
 
@@ -154,13 +161,16 @@ function brokerProperties(plan: Plan, name: ProcessName, logs: string) {
     listeners: Object.entries({ ...clients, CONTROLLER: controllerAddress(plan, name) })
       .map(([name, address]) => `${name}://${address}`)
       .join(),
-    'listener.security.protocol.map': [...Object.keys(clients), 'CONTROLLER'].map((name) => `${name}:PLAINTEXT`).join(),
+    'listener.security.protocol.map': [
+      ...Object.keys(clients).map((name) => `${name}:PLAINTEXT`),
+      `CONTROLLER:${plan.brokers === 1 ? 'PLAINTEXT' : 'SASL_PLAINTEXT'}`,
+    ].join(),
     'inter.broker.listener.name': 'PLAINTEXT',
     'controller.listener.names': 'CONTROLLER',
     'log.dirs': logs,
     ...brokerRules,
     ...brokerSettings,
-    ...(plan.brokers > 1 && replicationSettings),
+    ...(plan.brokers > 1 && { ...replicationSettings, ...controllerSecurity(stackPassword(plan.folder, 'kafka')) }),
   }
 }
 

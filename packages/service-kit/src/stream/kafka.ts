@@ -106,7 +106,14 @@ export interface Metadata {
     /** The topic's id; missing on brokers before Kafka 2.8. */
     topicId?: string
     errorCode: number
-    partitions: { partitionIndex: number; errorCode: number; leaderId: number; replicaNodes: number[] }[]
+    partitions: {
+      partitionIndex: number
+      errorCode: number
+      leaderId: number
+      replicaNodes: number[]
+      /** The replicas that have all acknowledged records. */
+      isrNodes: number[]
+    }[]
   }[]
 }
 
