@@ -44,7 +44,7 @@ describe('a stack with three brokers', function () {
     await orderWith(url, placed.id, 'Paid')
   }
 
-  it('has each record on three brokers, and acknowledges it when two have it', async () => {
+  it('keeps each record on three brokers, and acknowledges it when two have it', async () => {
     const names = [...topics.processes.map(({ name }) => name), '__consumer_offsets']
     await pays()
     await withAdmin(stack.kafka, async (admin) => {

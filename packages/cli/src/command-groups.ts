@@ -13,12 +13,16 @@ const stackOptions: Record<string, Option> = {
     summary: 'run in containers, as processes or in a cluster (default: the variable STACK)',
   },
   store: { value: 'STORE', summary: 'mongodb, postgresql or sqlite, see docs/stores.md (default: the variable STORE)' },
+  brokers: {
+    value: '1|3',
+    summary: 'the number of Kafka brokers, as processes, see docs/operations.md (default: the variable BROKERS)',
+  },
 }
 
-/** Returns the environment variables. Options of the command replace the variables `STACK` and `STORE`. */
+/** Returns the environment variables. Options of the command replace the variables `STACK`, `STORE` and `BROKERS`. */
 function stackSettings({ text }: Given): NodeJS.ProcessEnv {
-  const [stack, store] = [text('stack'), text('store')]
-  return { ...process.env, ...(stack && { STACK: stack }), ...(store && { STORE: store }) }
+  const [STACK, STORE, BROKERS] = [text('stack'), text('store'), text('brokers')]
+  return { ...process.env, ...(STACK && { STACK }), ...(STORE && { STORE }), ...(BROKERS && { BROKERS }) }
 }
 
 /** Replaces this process by the program of a package, which then has the terminal and its signals. */

@@ -29,7 +29,7 @@ export const replicationSettings = {
   'offsets.topic.replication.factor': 3,
   'transaction.state.log.replication.factor': 3,
   'transaction.state.log.min.isr': 2,
-  // A controller that lost its disk joins the quorum again by itself (KIP-853).
+  // A controller that lost its disk joins the quorum again automatically (KIP-853).
   'controller.quorum.auto.join.enable': true,
 } as const
 

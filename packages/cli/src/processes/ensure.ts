@@ -68,8 +68,8 @@ export async function restartProcesses(
 }
 
 /**
- * Restarts the processes that another version started, for example before an upgrade: first Kafka, one broker after the other, then each
- * service with its sidecar, one service after the other. Meanwhile, events wait in Kafka.
+ * Restarts the processes that another version started, for example before an upgrade. Restarts one broker after the other, then one service after
+ * the other, with its sidecar. Meanwhile, events wait in Kafka.
  */
 export async function restartOutdated(plan: Plan, options: EnsureOptions): Promise<void> {
   const specs = processSpecs(plan)
