@@ -12,6 +12,7 @@ import { denyTransactions } from '../kafka/transactions.ts'
 import { portUses, requireFreePorts } from '../lib/free-ports.ts'
 import { brokerPorts } from '../lib/ports.ts'
 import { serviceDatabases } from '../lib/postgresql.ts'
+import { withHeartbeat } from '../lib/run-tool.ts'
 import { doesConsume, entryOf, type Service, services, sidecarOf } from '../lib/services.ts'
 import { prepareKafka } from './kafka.ts'
 import { brokerNames, kafkaOf, type Plan, type ProcessName, processNamesWith, recordServers } from './plan.ts'
@@ -28,6 +29,7 @@ interface EnsureOptions {
 
 const kafkaTimeoutMs = 60_000
 const servicesTimeoutMs = 60_000
+const replicationTimeoutMs = 60 * 60_000
 
 /** @throws {CliError} `port-in-use` before the first process starts; `process-died`, `not-ready` or `interrupted` during the wait */
 export async function ensureRunning(plan: Plan, names: readonly ProcessName[], options: EnsureOptions): Promise<void> {
@@ -113,11 +115,23 @@ function serversFor(plan: Plan, options: EnsureOptions) {
 async function brokerAnswers(plan: Plan, name: ProcessName, { onProgress, signal }: EnsureOptions): Promise<void> {
   const watch = { folder: plan.folder, processes: [name], timeoutMs: kafkaTimeoutMs, signal }
   await waitUntil(name, watch, () => kafkaMissing(localKafka(brokerPorts(plan.ports, name).broker)))
-  if (plan.brokers > 1) await waitUntil(name, watch, () => brokersMissing(kafkaOf(plan), plan.brokers))
+  if (plan.brokers > 1) await untilReplicated(plan, name, { onProgress, signal })
   if (name !== brokerNames(plan)[0]) return
   // Adds the rule against transactions before topics exist.
   await denyTransactions(kafkaOf(plan))
   for (const warning of await ensureTopics(kafkaOf(plan), topics.processes)) onProgress(`warning: ${warning}`)
+}
+
+/** Waits until all brokers have all records. After the loss of a disk, one of them copies its whole log. */
+async function untilReplicated(plan: Plan, name: ProcessName, { onProgress, signal }: EnsureOptions): Promise<void> {
+  const watch = { folder: plan.folder, processes: [name], timeoutMs: replicationTimeoutMs, signal }
+  let missing: Missing
+  await withHeartbeat(name, { onProgress, detail: () => missing ?? '' }, () =>
+    waitUntil(name, watch, async () => {
+      missing = await brokersMissing(kafkaOf(plan), plan.brokers)
+      return missing
+    }),
+  )
 }
 
 /** Returns the group members that belong to killed sidecars. They keep their partitions for a while, so new sidecars must wait. */
