@@ -106,7 +106,8 @@ function processes(folder: string, portOffset: number): Side {
       const script = `
         import { createPlan, ensureRunning, localPorts } from '${module}'
         const plan = await createPlan(process.cwd() + '/.stack', localPorts())
-        await ensureRunning(plan, ['kafka'], { onProgress: () => {} })`
+        const more = plan.brokers === 3 ? ['kafka-2', 'kafka-3'] : []
+        await ensureRunning(plan, ['kafka', ...more], { onProgress: () => {} })`
       const env = { PORT_OFFSET: String(port - usualPort - portOffset) }
       await runTool(command, [...first, '--input-type=module', '--eval', script], { cwd: folder, env })
     },

@@ -1,6 +1,5 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { localKafka } from '../kafka/connection.ts'
 import { replaceFile } from '../lib/files.ts'
 import { portUses, requireFreePorts } from '../lib/free-ports.ts'
 import { programFile, repository } from '../lib/paths.ts'
@@ -9,7 +8,7 @@ import { localConfig, localJaeger } from '../observe/config.ts'
 import type { ProvisionOptions } from '../provision/build.ts'
 import { jaegerFile, jaegerTool, prometheusFolder, prometheusTool } from '../provision/programs.ts'
 import { provisionTools } from '../provision/provision.ts'
-import { dataFolder, jaeger } from './plan.ts'
+import { brokersOf, dataFolder, jaeger, kafkaOf } from './plan.ts'
 import type { ProcessSpec } from './process-control.ts'
 import { processState, startProcess } from './process-control.ts'
 import { waitUntil } from './wait.ts'
@@ -45,18 +44,19 @@ export async function startPrometheus(folder: string, ports: StackPorts, options
   const config = join(data, 'prometheus.yml')
   replaceFile(config, localConfig(ports, rules, seconds))
   const observers = [
-    { spec: exporterSpec(ports), url: `http://127.0.0.1:${ports.exporter}/` },
+    { spec: exporterSpec(folder, ports), url: `http://127.0.0.1:${ports.exporter}/` },
     { spec: prometheusSpec(ports, config, data), url: `http://127.0.0.1:${ports.prometheus}/-/ready` },
   ]
   await startBeside(folder, observers, options)
 }
 
-function exporterSpec({ kafka, exporter }: StackPorts): ProcessSpec {
+function exporterSpec(folder: string, ports: StackPorts): ProcessSpec {
+  const { exporter } = ports
   return {
     name: 'exporter',
     command: process.execPath,
     args: [programFile('#exporter'), '127.0.0.1', String(exporter)],
-    env: { Stream__Brokers: localKafka(kafka).bootstrapBrokers.join() },
+    env: { Stream__Brokers: kafkaOf({ ports, brokers: brokersOf(folder) }).bootstrapBrokers.join() },
     ports: { http: exporter },
   }
 }
