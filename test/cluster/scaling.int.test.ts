@@ -47,6 +47,7 @@ function tests(this: Mocha.Suite): void {
     process.kill(await shop.processOf(service), 'SIGSTOP')
     const ids = await Promise.all(Array.from({ length: 20 }, place))
     await eventually(async () => (await replicas()) > 1, 'a second replica', 120_000)
-    for (const id of ids) await isPaid(id, 120_000)
+    // The suspended replica keeps some partitions until the kubelet kills it, which takes about two minutes.
+    for (const id of ids) await isPaid(id, 240_000)
   })
 }
