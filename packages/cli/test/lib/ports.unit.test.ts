@@ -6,12 +6,13 @@ import { eventually } from '../../src/lib/poll.ts'
 import { defaultPorts, localPorts, loopbacks, type StackPorts } from '../../src/lib/ports.ts'
 import { services } from '../../src/lib/services.ts'
 
-const all = ({ services: ports, ...others }: StackPorts) => [
+const all = ({ services: ports, moreBrokers, ...others }: StackPorts) => [
   ...Object.values(others),
+  ...Object.values(moreBrokers).flatMap((broker) => Object.values(broker)),
   ...services.flatMap(({ name }) => Object.values(ports[name] ?? {})),
 ]
-/** The number of ports: two each for Kafka and Jaeger, one each for PostgreSQL, Prometheus and the exporter, eight for a service with its sidecar. */
-const count = 7 + 8 * services.length
+/** The number of ports: two each for three brokers and Jaeger, one each for PostgreSQL, Prometheus and the exporter, eight for a service with its sidecar. */
+const count = 11 + 8 * services.length
 
 describe('localPorts, freePorts and requireFreePorts', () => {
   let server: Server
