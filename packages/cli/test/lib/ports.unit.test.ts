@@ -11,7 +11,7 @@ const all = ({ services: ports, moreBrokers, ...others }: StackPorts) => [
   ...Object.values(moreBrokers).flatMap((broker) => Object.values(broker)),
   ...services.flatMap(({ name }) => Object.values(ports[name] ?? {})),
 ]
-/** The number of ports: two each for three brokers and Jaeger, one each for PostgreSQL, Prometheus and the exporter, eight for a service with its sidecar. */
+/** Three brokers and Jaeger have two ports each, PostgreSQL, Prometheus and the exporter one, and a service with its sidecar eight. */
 const count = 11 + 8 * services.length
 
 describe('localPorts, freePorts and requireFreePorts', () => {
