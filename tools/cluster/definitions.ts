@@ -14,9 +14,9 @@ import {
   runTool,
 } from '@orderflow/cli'
 
-export { clusterVersions } from './programs.ts'
-
 import { checkHash, clusterVersions, ensurePrograms, programFile } from './programs.ts'
+
+export { clusterVersions }
 
 // The definitions of resources (CRDs) that other operators add to a cluster. With them, the API server checks such resources as strictly as its own.
 

@@ -5,7 +5,8 @@ import { baseImage, cacheFolder, docker, ensureImages, nodeImage, reportError, w
 import { archivesFolder, indexFile, readArchives } from './archives.ts'
 import { fileOf, fullName, ownImages, type ProgramImage, programImageOf } from './names.ts'
 
-// The program `build.ts SOURCES NAME...` writes the archives of images. SOURCES is the folder from which our own images are built. archives.ts starts it in an environment where `docker` is Podman.
+// The program `build.ts SOURCES NAME...` writes the archives of images. It builds our own images from the folder SOURCES. archives.ts starts it in an
+// environment where `docker` is Podman.
 
 const lockTimeoutMs = 60 * 60_000
 const label = 'orderflow.recipe'

@@ -69,11 +69,16 @@ interface BrokerSecrets {
 }
 
 const plain = 'org.apache.kafka.common.security.plain.PlainLoginModule required'
-/** The settings with which brokers and controllers authenticate to each other's listener. */
-const asBroker = (listener: string, password: string): [setting: string, value: string] => [
-  `listener.name.${listener.toLowerCase()}.plain.sasl.jaas.config`,
-  `${plain} username="${brokerUser}" password="${password}" user_${brokerUser}="${password}";`,
+const scram = 'org.apache.kafka.common.security.scram.ScramLoginModule required;'
+
+/** Returns the settings of a listener that asks for a password. */
+const asks = (listener: string, mechanism: string, jaas: string): [setting: string, value: string][] => [
+  [`listener.name.${listener.toLowerCase()}.sasl.enabled.mechanisms`, mechanism],
+  [`listener.name.${listener.toLowerCase()}.${mechanism.toLowerCase()}.sasl.jaas.config`, jaas],
 ]
+
+const asBroker = (password: string) =>
+  `${plain} username="${brokerUser}" password="${password}" user_${brokerUser}="${password}";`
 
 /**
  * Returns the settings with which three controllers log in as the user `broker`. Before a controller has loaded the rules, it accepts requests only
@@ -81,11 +86,9 @@ const asBroker = (listener: string, password: string): [setting: string, value: 
  */
 export const controllerSecurity = (password: string): Record<string, string> => ({
   'sasl.mechanism.controller.protocol': 'PLAIN',
-  'listener.name.controller.sasl.enabled.mechanisms': 'PLAIN',
-  ...Object.fromEntries([asBroker('CONTROLLER', password)]),
+  ...Object.fromEntries(asks('CONTROLLER', 'PLAIN', asBroker(password))),
   'super.users': `User:${brokerUser}`,
 })
-const scram = 'org.apache.kafka.common.security.scram.ScramLoginModule required;'
 
 /**
  * Returns the settings of a broker with authentication. This broker denies every access that no rule allows. The user `broker` creates the first
@@ -108,14 +111,8 @@ export function brokerSecurity(
     'sasl.mechanism.inter.broker.protocol': 'PLAIN',
     'sasl.mechanism.controller.protocol': 'PLAIN',
     ...Object.fromEntries([
-      ...clients.flatMap((name) => [
-        [`listener.name.${name.toLowerCase()}.sasl.enabled.mechanisms`, 'SCRAM-SHA-512'],
-        [`listener.name.${name.toLowerCase()}.scram-sha-512.sasl.jaas.config`, scram],
-      ]),
-      ...['BROKER', 'CONTROLLER'].flatMap((name) => [
-        [`listener.name.${name.toLowerCase()}.sasl.enabled.mechanisms`, 'PLAIN'],
-        asBroker(name, password),
-      ]),
+      ...clients.flatMap((name) => asks(name, 'SCRAM-SHA-512', scram)),
+      ...['BROKER', 'CONTROLLER'].flatMap((name) => asks(name, 'PLAIN', asBroker(password))),
     ]),
     'ssl.keystore.type': 'PEM',
     'ssl.keystore.certificate.chain': pemLine('CERTIFICATE', certificate),
