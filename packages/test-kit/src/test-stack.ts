@@ -11,15 +11,13 @@ export async function startTestStack(): Promise<TestStack> {
   const onProgress = (line: string) => console.log(`test stack: ${line}`)
   const runner = await supportedRunner(process.env, { onProgress, signal: new AbortController().signal })
   if (STACK) onProgress(runner.title)
-  const store = STORE ? requireStore(STORE, runner) : undefined
+  const servers = STORE ? { store: requireStore(STORE, runner) as LocalStore } : {}
   const { copyApplication, localOperator, operatorOf } = await import('./stacks/index.ts')
   if (runner.surroundings === 'containers') {
     const { startContainers } = await import('./containers/index.ts')
     return startContainers(copyApplication())
   }
   const ports = await freePorts()
-  // `requireStore` has checked that the processes support the store.
-  const options = { folder: testFolder('services'), ports, servers: { store: store as LocalStore }, detached: false }
-  const stack = await startStack(options)
+  const stack = await startStack({ folder: testFolder('services'), ports, servers, detached: false })
   return { ...stack, operator: localOperator(stack, ports.postgresql, operatorOf(stack, ports)) }
 }
