@@ -18,8 +18,8 @@ help: ## List the targets, the most important first
 ##@ Run it
 .PHONY: up demo observe status logs down
 
-up: ## Start everything, or missing parts of it, in containers if Docker is available: [STACK=docker|local|kubernetes]
-	@$(orderflow) up
+up: ## Start everything, or missing parts of it, in containers if Docker is available: [STACK=docker|local|kubernetes] [REBUILD=1 first rebuilds the stores]
+	@$(orderflow) up $${REBUILD:+"--rebuild=$$REBUILD"}
 
 demo: ## Send the demo request of services.json and show its events
 	@$(orderflow) demo

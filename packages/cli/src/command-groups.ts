@@ -82,8 +82,12 @@ export const commandGroups: CommandGroups = {
   'Run it': {
     up: {
       summary: 'Start everything, in containers if Docker is available. Can be repeated to start missing parts',
-      options: stackOptions,
-      run: async (given) => (await ofStack()).up(stackSettings(given), given.signal()),
+      options: {
+        ...stackOptions,
+        rebuild: { summary: 'rebuild all stores from the log before services start (docs/operations.md)' },
+      },
+      run: async (given) =>
+        (await ofStack()).up(stackSettings(given), { rebuild: given.flag('rebuild') ?? false, signal: given.signal() }),
     },
     demo: {
       summary: 'Send the demo request of services.json and show its events. API_KEY is the caller’s key',

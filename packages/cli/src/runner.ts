@@ -16,9 +16,14 @@ export interface ProgressOptions {
   signal: AbortSignal
 }
 
-export interface UpOptions extends ProgressOptions {
+export interface KafkaOptions extends ProgressOptions {
   store: Store
   brokers: number
+}
+
+export interface UpOptions extends KafkaOptions {
+  /** True to rebuild all stores from the log before services start. */
+  rebuild: boolean
   /** True to start traces, metrics and alerts, too. */
   observed: boolean
 }
@@ -97,6 +102,8 @@ export interface Runner {
 
   /** Starts all stopped parts and waits until all services consume. */
   up: (options: UpOptions) => Promise<Reached>
+  /** Starts Kafka and creates its topics; services stay stopped. Undefined if Kafka belongs to others. */
+  startKafka?: (options: KafkaOptions) => Promise<KafkaConnection>
   /** Stops all parts; data stays. Returns false if nothing ran. */
   down: (onProgress: (line: string) => void) => Promise<boolean>
   /** Returns the names of the removed folders or volumes. The stack must be stopped. */

@@ -8,7 +8,7 @@ import { CliError } from '../lib/error.ts'
 import { jaegerUrl } from '../lib/jaeger.ts'
 import { application, serviceNamed, services } from '../lib/services.ts'
 import { paint, print, timed } from '../lib/terminal.ts'
-import type { Reached, Readiness, ServiceProbe } from '../runner.ts'
+import type { KafkaOptions, ProgressOptions, Reached, Readiness, Runner, ServiceProbe } from '../runner.ts'
 import { ensureApiKeys } from './api-key.ts'
 import {
   activeRunner,
@@ -22,8 +22,14 @@ import {
   stopAll,
 } from './runners.ts'
 
-export async function up(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<void> {
-  const reached = await start(env, { observed: false, signal })
+interface UpRequest {
+  /** True to rebuild all stores from the log before services start. */
+  rebuild: boolean
+  signal: AbortSignal
+}
+
+export async function up(env: NodeJS.ProcessEnv, { rebuild, signal }: UpRequest): Promise<void> {
+  const reached = await start(env, { observed: false, rebuild, signal })
   const rows = Object.entries(reached.services).map(([name, { url, httpsUrl }]) => {
     return [name, `${url}/`, ...(httpsUrl ? [`${httpsUrl}/`] : [])]
   })
@@ -37,7 +43,7 @@ export const nextCommand = ({ demo }: Pick<Application, 'demo'>): string => (dem
 
 /** Runs `make observe`. Restarts services and sidecars that run without traces. */
 export async function observe(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<void> {
-  const { observers } = await start(env, { observed: true, signal })
+  const { observers } = await start(env, { observed: true, rebuild: false, signal })
   const prometheus = `http://localhost:${observers.prometheus}`
   const pages = [
     ['traces', `${jaegerUrl(observers)}/`],
@@ -53,20 +59,28 @@ export async function observe(env: NodeJS.ProcessEnv, signal: AbortSignal): Prom
 
 async function start(
   env: NodeJS.ProcessEnv,
-  { observed, signal }: { observed: boolean; signal: AbortSignal },
+  { observed, rebuild, signal }: UpRequest & { observed: boolean },
 ): Promise<Reached> {
   const onProgress = timed()
   const options = { onProgress, signal }
+  const { runner, servers } = await chooseServers(env, options)
+  const reached = await runner.up({ ...servers, observed, rebuild, ...options })
+  onProgress(paint('green', observed ? 'observed' : 'up'))
+  print()
+  return reached
+}
+
+/** Returns the runner, the store and the number of brokers that the variables select. */
+export async function chooseServers(
+  env: NodeJS.ProcessEnv,
+  options: ProgressOptions,
+): Promise<{ runner: Runner; servers: Pick<KafkaOptions, 'store' | 'brokers'> }> {
   if (env.STORE) requireStore(env.STORE)
   const runner = await chooseRunner(env, options)
   // Creates the file of keys and its folder now. Otherwise a Docker engine would create the folder as root.
   ensureApiKeys()
   const brokers = chooseBrokers(runner, env.BROKERS)
-  const store = await chooseStore(runner, env.STORE, onProgress)
-  const reached = await runner.up({ store, brokers, observed, ...options })
-  onProgress(paint('green', observed ? 'observed' : 'up'))
-  print()
-  return reached
+  return { runner, servers: { store: await chooseStore(runner, env.STORE, options.onProgress), brokers } }
 }
 
 export async function down(): Promise<void> {

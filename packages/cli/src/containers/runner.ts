@@ -29,7 +29,7 @@ import {
   writeAdditions,
 } from './replicas.ts'
 import { dockerStatus, requireContainers } from './status.ts'
-import { dockerUp } from './up.ts'
+import { dockerUp, startServers } from './up.ts'
 
 export const containerRunner: Runner = {
   name: 'docker',
@@ -57,6 +57,7 @@ export const containerRunner: Runner = {
   },
   // The caller has checked that the store is one of `stores`.
   up: ({ store, ...options }) => dockerUp({ store: store as ComposeStore, ...options }),
+  startKafka: async ({ store, ...options }) => (await startServers({ store: store as ComposeStore, ...options })).kafka,
   down,
   clean: async () => {
     const project = readProject()
@@ -124,7 +125,8 @@ function hasReader(): boolean {
 
 async function scale(service: string, count: number, { onProgress, signal }: ProgressOptions): Promise<void> {
   await writeAdditions({ ...readReplicaCounts(), [service]: count })
-  const { kafka } = await dockerUp({ store: readProject()?.store ?? 'mongodb', observed: false, onProgress, signal })
+  const store = readProject()?.store ?? 'mongodb'
+  const { kafka } = await dockerUp({ store, observed: false, rebuild: false, onProgress, signal })
   const members = await groupMembers(kafka, [service])
   onProgress(paint('green', `${service}: runs ${count} times, members of its consumer group: ${members.size}`))
   if (count > partitions.containers) {

@@ -10,16 +10,58 @@ import { type Container, compose, containersOf, docker, serviceOf } from './dock
 import { composeMissing, engineMissing } from './engine.ts'
 import { buildServiceImages, ensureImages, pull } from './images.ts'
 import { ensureEnvFile, type Project, readProject, recordObservers, recordStore } from './project.ts'
+import { rebuildStores } from './rebuild.ts'
 import { composeFiles, podsOf, readReplicaCounts, writeAdditions } from './replicas.ts'
 
-interface DockerUpOptions extends ProgressOptions {
+interface DockerKafkaOptions extends ProgressOptions {
   store: ComposeStore
+}
+
+interface DockerUpOptions extends DockerKafkaOptions {
   /** True to start the observers, too: at this start and at every later start until `make down`. */
   observed: boolean
+  /** True to rebuild all stores from the log before services start. */
+  rebuild: boolean
 }
 
 /** @throws {CliError} `no-engine` if Docker or Compose is missing; only `./orderflow engine` installs them */
-export async function dockerUp({ store, observed, onProgress, signal }: DockerUpOptions): Promise<Project> {
+export async function dockerUp({ rebuild, ...options }: DockerUpOptions): Promise<Project> {
+  const { onProgress } = options
+  const project = await prepareProject(options)
+  await replaceOutdated(project.name, onProgress)
+  if (rebuild) await rebuildStores(project.name, { start: startContainers, onProgress })
+  onProgress('containers: starting')
+  await startContainers(['--remove-orphans'])
+  const restarted = await restartCompanions(project.name)
+  if (restarted.length > 0) {
+    onProgress(`${restarted.join(', ')}: restarted to use the network of the new pod`)
+    await startContainers(['--remove-orphans'])
+  }
+  // The container `setup` has checked the topics, too, but its warnings are only in its log.
+  const warnings = await withRetries('Kafka', () => ensureTopics(project.kafka, topics.containers))
+  for (const warning of warnings) onProgress(`warning: ${warning}`)
+  await untilAllConsume(project.kafka, onProgress)
+  return project
+}
+
+/**
+ * Starts Kafka and the store, and creates the topics. Services stay stopped.
+ * @throws {CliError} `compose-failed` if the container `setup` fails
+ */
+export async function startServers(options: DockerKafkaOptions): Promise<Project> {
+  const project = await prepareProject({ ...options, observed: false })
+  options.onProgress('setup: starting')
+  if (await isSetUp(project.name)) return project
+  throw new CliError('compose-failed', 'the topics were not created', { nextStep: 'make logs SERVICE=setup' })
+}
+
+/** Writes the files of this machine, and pulls or builds all images. */
+async function prepareProject({
+  store,
+  observed,
+  onProgress,
+  signal,
+}: Omit<DockerUpOptions, 'rebuild'>): Promise<Project> {
   const missing = (await engineMissing()) ?? (await composeMissing())
   if (missing) throw new CliError('no-engine', missing, { nextStep: './orderflow engine, or make up STACK=local' })
   if (await ensureEnvFile()) onProgress('.env: written, with random values for missing secrets')
@@ -32,18 +74,6 @@ export async function dockerUp({ store, observed, onProgress, signal }: DockerUp
     if (standIn) onProgress(`warning: ${name} is a stand-in: ${standIn}`)
   }
   await buildServiceImages(onProgress)
-  await replaceOutdated(project.name, onProgress)
-  onProgress('containers: starting')
-  await startContainers(['--remove-orphans'])
-  const restarted = await restartCompanions(project.name)
-  if (restarted.length > 0) {
-    onProgress(`${restarted.join(', ')}: restarted to use the network of the new pod`)
-    await startContainers(['--remove-orphans'])
-  }
-  // The container `setup` has checked the topics, too, but its warnings are only in its log.
-  const warnings = await withRetries('Kafka', () => ensureTopics(project.kafka, topics.containers))
-  for (const warning of warnings) onProgress(`warning: ${warning}`)
-  await untilAllConsume(project.kafka, onProgress)
   return project
 }
 
@@ -61,14 +91,19 @@ async function replaceOutdated(project: string, onProgress: (line: string) => vo
   const pods = services.flatMap(podsOf).filter((pod) => pod.some((name) => outdated.includes(name)))
   if (pods.length === 0) return
   onProgress('setup: starting')
-  await startContainers(['setup'])
-  const setup = (await containersOf(project)).find((container) => serviceOf(container) === 'setup')
   // If setup fails, the start of all containers reports it.
-  if (!setup || (await docker('wait', setup.Id)).trim() !== '0') return
+  if (!(await isSetUp(project))) return
   for (const pod of pods) {
     onProgress(`${pod.at(-1)}: replacing, because its image has changed`)
     await startContainers(['--no-deps', ...pod])
   }
+}
+
+/** Starts Kafka and the store, and runs `setup`. Returns false if it fails. */
+async function isSetUp(project: string): Promise<boolean> {
+  await startContainers(['setup'])
+  const setup = (await containersOf(project)).find((container) => serviceOf(container) === 'setup')
+  return setup !== undefined && (await docker('wait', setup.Id)).trim() === '0'
 }
 
 /** Returns the names in docker-compose.yml of running containers whose image is not the present one of its name. */

@@ -45,7 +45,12 @@ export const kubernetesRunner: Runner = {
   lastBrokers: () => undefined,
   // The store is not a part of the release.
   dataOf: async () => undefined,
-  up: async ({ store, observed, ...options }) => {
+  up: async ({ store, observed, rebuild, ...options }) => {
+    if (rebuild) {
+      throw new CliError('usage', 'STACK=kubernetes cannot rebuild stores before services start', {
+        nextStep: 'make up without REBUILD, then make rebuild SERVICE=... (docs/operations.md)',
+      })
+    }
     if (observed) {
       throw new CliError('usage', 'make observe does not support STACK=kubernetes', {
         nextStep: `set monitoring.enabled: true in ${valuesFile}, then make up`,

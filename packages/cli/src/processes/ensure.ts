@@ -15,13 +15,13 @@ import { serviceDatabases } from '../lib/postgresql.ts'
 import { withHeartbeat } from '../lib/run-tool.ts'
 import { doesConsume, entryOf, type Service, services, sidecarOf } from '../lib/services.ts'
 import { prepareKafka } from './kafka.ts'
-import { brokerNames, kafkaOf, type Plan, type ProcessName, processNamesWith, recordServers } from './plan.ts'
+import { brokerNames, kafkaOf, type Plan, type ProcessName, recordServers, serverNames } from './plan.ts'
 import { postgresqlAnswers, preparePostgresql } from './postgresql.ts'
 import { processState, startProcess, stopProcesses } from './process-control.ts'
 import { processSpecs } from './process-spec.ts'
 import { requireAlive, waitUntil } from './wait.ts'
 
-interface EnsureOptions {
+export interface EnsureOptions {
   onProgress: (line: string) => void
   onStarted?: (name: ProcessName) => void
   signal?: AbortSignal | undefined
@@ -49,6 +49,7 @@ export async function ensureRunning(plan: Plan, names: readonly ProcessName[], o
     start(name)
   }
   await Promise.all(used.map(({ name, answers }) => answers().then(() => options.onProgress(`${name}: ready`))))
+  if (used.some(({ name }) => brokerNames(plan).includes(name))) await prepareTopics(plan, options)
   const isServer = (name: ProcessName) => used.some((server) => server.name === name)
   const others = absent.filter((name) => !isServer(name))
   const stale = await staleMembers(plan, others, options)
@@ -83,12 +84,7 @@ export async function restartOutdated(plan: Plan, options: EnsureOptions): Promi
   const groups = [...brokers, ...services.map((service) => [service.name, sidecarOf(service)])]
   const outdated = groups.filter((names) => names.some(isOutdated))
   if (outdated.length === 0) return
-  const servers = serversFor(plan, options).map(({ name }) => name)
-  await ensureRunning(
-    plan,
-    processNamesWith(plan).filter((name) => servers.includes(name)),
-    options,
-  )
+  await ensureRunning(plan, serverNames(plan), options)
   for (const names of outdated) {
     options.onProgress(`${names.join(', ')}: restarting, because another version started it`)
     await restartProcesses(plan, names, options)
@@ -111,23 +107,25 @@ function serversFor(plan: Plan, options: EnsureOptions) {
   ]
 }
 
-/** Waits until a broker answers, and all others have its records. The first broker then creates the rules and topics of all. */
-async function brokerAnswers(plan: Plan, name: ProcessName, { onProgress, signal }: EnsureOptions): Promise<void> {
+async function brokerAnswers(plan: Plan, name: ProcessName, { signal }: EnsureOptions): Promise<void> {
   const watch = { folder: plan.folder, processes: [name], timeoutMs: kafkaTimeoutMs, signal }
   await waitUntil(name, watch, () => kafkaMissing(localKafka(brokerPorts(plan.ports, name).broker)))
-  if (plan.brokers > 1) await untilReplicated(plan, name, { onProgress, signal })
-  if (name !== brokerNames(plan)[0]) return
+}
+
+async function prepareTopics(plan: Plan, options: EnsureOptions): Promise<void> {
+  if (plan.brokers > 1) await untilReplicated(plan, options)
   // Adds the rule against transactions before topics exist.
   await denyTransactions(kafkaOf(plan))
-  for (const warning of await ensureTopics(kafkaOf(plan), topics.processes)) onProgress(`warning: ${warning}`)
+  for (const warning of await ensureTopics(kafkaOf(plan), topics.processes)) options.onProgress(`warning: ${warning}`)
 }
 
 /** Waits until all brokers have all records. After the loss of a disk, one of them copies its whole log. */
-async function untilReplicated(plan: Plan, name: ProcessName, { onProgress, signal }: EnsureOptions): Promise<void> {
-  const watch = { folder: plan.folder, processes: [name], timeoutMs: replicationTimeoutMs, signal }
+async function untilReplicated(plan: Plan, { onProgress, signal }: EnsureOptions): Promise<void> {
+  const processes = brokerNames(plan)
+  const watch = { folder: plan.folder, processes, timeoutMs: replicationTimeoutMs, signal }
   let missing: Missing
-  await withHeartbeat(name, { onProgress, detail: () => missing ?? '' }, () =>
-    waitUntil(name, watch, async () => {
+  await withHeartbeat('kafka', { onProgress, detail: () => missing ?? '' }, () =>
+    waitUntil('kafka', watch, async () => {
       missing = await brokersMissing(kafkaOf(plan), plan.brokers)
       return missing
     }),

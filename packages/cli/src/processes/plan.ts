@@ -26,12 +26,13 @@ export interface Servers {
 export const brokerNames = ({ brokers }: Pick<Servers, 'brokers'>): readonly ProcessName[] =>
   ['kafka', 'kafka-2', 'kafka-3'].slice(0, brokers)
 
-export function processNamesWith({ store, brokers }: Servers): readonly ProcessName[] {
-  return [
-    ...(store === 'postgresql' ? ['postgresql'] : []),
-    ...brokerNames({ brokers }),
-    ...services.flatMap((service) => [service.name, sidecarOf(service)]),
-  ]
+/** Returns the names of the processes that services need: the database and the brokers. */
+export function serverNames({ store, brokers }: Servers): readonly ProcessName[] {
+  return [...(store === 'postgresql' ? ['postgresql'] : []), ...brokerNames({ brokers })]
+}
+
+export function processNamesWith(servers: Servers): readonly ProcessName[] {
+  return [...serverNames(servers), ...services.flatMap((service) => [service.name, sidecarOf(service)])]
 }
 
 /** Returns the connection to all brokers of a stack. */

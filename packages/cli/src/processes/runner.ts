@@ -13,7 +13,7 @@ import {
   sidecarOf,
   storedServices,
 } from '../lib/services.ts'
-import type { ProgressOptions, Reached, Readiness, Runner, ServiceProbe, StackStatus } from '../runner.ts'
+import type { ProgressOptions, Reached, Readiness, Runner, ServiceProbe, StackStatus, UpOptions } from '../runner.ts'
 import { restartProcesses } from './ensure.ts'
 import { showLogs } from './logs.ts'
 import { startJaeger, startPrometheus } from './observers.ts'
@@ -30,12 +30,13 @@ import {
   type LocalStore,
   type ProcessName,
   processNamesWith,
+  type Servers,
   serversOf,
   storeOf,
 } from './plan.ts'
 import { processState, recordedNames, stopProcesses, stopStack, withStackLock } from './process-control.ts'
 import { processSpecs } from './process-spec.ts'
-import { startStack } from './start.ts'
+import { startServers, startStack } from './start.ts'
 import { formatStatus, requireUp, stackStatus } from './status.ts'
 
 const readyTimeoutMs = 5_000
@@ -57,9 +58,12 @@ export const processRunner: Runner = {
   },
   up: async ({ observed, store, brokers, ...options }) => {
     if (observed) await startObservers(options)
-    // The caller has checked that this runner supports both.
-    await startStack({ servers: { store: store as LocalStore, brokers: brokers as Brokers }, ...options })
+    await startStack({ servers: serversFrom({ store, brokers }), ...options })
     return reach()
+  },
+  startKafka: async ({ store, brokers, ...options }) => {
+    await startServers({ servers: serversFrom({ store, brokers }), ...options })
+    return reach().kafka
   },
   down: async (onProgress) => (await stopStack(localFolder, onProgress)).length > 0,
   clean: async () => {
@@ -80,6 +84,11 @@ export const processRunner: Runner = {
     return await operateHere(service, args)
   },
   streamVariables: async () => ({}),
+}
+
+/** The caller has checked that this runner supports both. */
+function serversFrom({ store, brokers }: Pick<UpOptions, 'store' | 'brokers'>): Servers {
+  return { store: store as LocalStore, brokers: brokers as Brokers }
 }
 
 function reach(): Reached {

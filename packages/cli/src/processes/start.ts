@@ -7,6 +7,7 @@ import { localPorts, type StackPorts } from '../lib/ports.ts'
 import { runTool } from '../lib/run-tool.ts'
 import { entryOf, ofServices, services } from '../lib/services.ts'
 import { provision } from '../provision/provision.ts'
+import type { ProgressOptions } from '../runner.ts'
 import { ensureRunning, restartOutdated } from './ensure.ts'
 import {
   createPlan,
@@ -16,6 +17,7 @@ import {
   processNamesWith,
   type Servers,
   type StackTokens,
+  serverNames,
   serversOf,
 } from './plan.ts'
 import {
@@ -27,6 +29,7 @@ import {
   stopStack,
   withStackLock,
 } from './process-control.ts'
+import { rebuildStores } from './rebuild.ts'
 import { claimFolder, releaseFolder } from './test-owner.ts'
 
 interface StartOptions {
@@ -36,6 +39,8 @@ interface StartOptions {
   ports?: StackPorts
   /** The default is the servers of the folder's last start, or SQLite and one broker. */
   servers?: Partial<Servers>
+  /** True to rebuild all stores from the log before services start. */
+  rebuild?: boolean
   /** True if the processes continue after this process (`make up`). False if they end with it (tests). */
   detached?: boolean
   onProgress?: (line: string) => void
@@ -48,7 +53,7 @@ interface StartOptions {
  * @throws {CliError} for a missing tool, a port in use, a dead process or a timeout
  */
 export async function startStack(options: StartOptions = {}): Promise<LocalStack> {
-  const { ports = localPorts(), detached = true, onProgress = () => {}, signal } = options
+  const { ports = localPorts(), detached = true, rebuild = false, onProgress = () => {}, signal } = options
   const folder = resolve(options.folder ?? localFolder)
   if (!detached) await claimFolder(folder)
   const servers = { ...serversOf(folder), ...options.servers }
@@ -61,6 +66,7 @@ export async function startStack(options: StartOptions = {}): Promise<LocalStack
     const ensure = { onProgress, signal, onStarted: (name: ProcessName) => started.push(name) }
     try {
       await restartOutdated(plan, ensure)
+      if (rebuild) await rebuildStores(plan, ensure)
       await ensureRunning(plan, processNamesWith(plan), ensure)
     } catch (error) {
       // Keeps the records of dead processes, which `make status` shows.
@@ -69,6 +75,19 @@ export async function startStack(options: StartOptions = {}): Promise<LocalStack
       throw signal?.aborted ? new CliError('interrupted', 'interrupted', { cause: error }) : error
     }
     return runningStack(plan, detached)
+  })
+}
+
+/** Starts Kafka and the database, and creates the topics. Services stay stopped. */
+export async function startServers({
+  servers,
+  onProgress,
+  signal,
+}: ProgressOptions & { servers: Servers }): Promise<void> {
+  await provision({ store: servers.store, onProgress, signal })
+  await withStackLock(localFolder, onProgress, async () => {
+    const plan = await createPlan(localFolder, localPorts(), servers)
+    await ensureRunning(plan, serverNames(plan), { onProgress, signal })
   })
 }
 
