@@ -174,6 +174,18 @@ export const commandGroups: CommandGroups = {
         return (await ofOperator()).rebuild(service, range)
       },
     },
+    backup: {
+      summary: 'Save the log in a folder, or add what is new (docs/operations.md)',
+      parameters: 'DIR',
+      run: async ({ args: [folder] }) => (await import('./commands/backup.ts')).backup(folder, process.env),
+    },
+    restore: {
+      summary: 'Write the log of a backup to an empty Kafka, and start everything with rebuilt stores',
+      parameters: 'DIR',
+      options: stackOptions,
+      run: async (given) =>
+        (await import('./commands/backup.ts')).restore(given.args[0], stackSettings(given), given.signal()),
+    },
     restart: {
       summary: 'Restart a service, one replica after the other',
       parameters: 'SERVICE',

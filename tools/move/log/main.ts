@@ -1,13 +1,24 @@
-import { CliError, reportError, timed } from '@orderflow/cli'
+import {
+  CliError,
+  type Counts,
+  copyError,
+  copyTopic,
+  groupPositions,
+  movePositions,
+  openTarget,
+  reportError,
+  requireStopped,
+  timed,
+  withCopySettings,
+} from '@orderflow/cli'
 import { deadLetterTopic } from '@orderflow/envelope'
 import { openLog } from '@orderflow/service-kit/operations'
 import { requireFolders } from '../folders.ts'
-import { type Counts, copyTopic, summaryOf } from './copy.ts'
-import { moveError, moveGroups, openTarget, requireStopped, requireTopics, withMoveSettings } from './kafka.ts'
+import { requireTopics } from './kafka.ts'
 import { Offsets } from './offsets.ts'
 import { type Side, servicesOf, sideOf } from './settings.ts'
 import { signerOf } from './sign.ts'
-import { createTranslator, type TranslatorOptions } from './translate.ts'
+import { changesIn, createTranslator, summaryOf, type TranslatorOptions } from './translate.ts'
 
 /** Runs `make -C tools move-log FROM=... TO=... [FROM_SETTINGS=...] [TO_SETTINGS=...]`. */
 async function main({ FROM = '', TO = '', FROM_SETTINGS, TO_SETTINGS }: NodeJS.ProcessEnv): Promise<void> {
@@ -26,8 +37,9 @@ async function main({ FROM = '', TO = '', FROM_SETTINGS, TO_SETTINGS }: NodeJS.P
   const events = services.flatMap(([, { consumes, produces }]) => [...Object.keys(consumes), ...Object.keys(produces)])
   const topics = await topicsOf([...new Set(events)], from, to, tell)
   const groups = services.filter(([, { consumes }]) => Object.keys(consumes).length > 0).map(([name]) => name)
-  await requireStopped(from.kafka, groups, { folder: FROM, tell })
-  await requireStopped(to.kafka, groups, { folder: TO, tell })
+  const stop = (folder: string) => `run make down in ${folder}, or stop the service on its platform`
+  await requireStopped(from.kafka, groups, { nextStep: stop(FROM), tell })
+  await requireStopped(to.kafka, groups, { nextStep: stop(TO), tell })
   await move(from, to, { topics, groups, sign: signerOf(from, to, TO), tell })
   tell(`done. Next, in ${TO}: make up, then make rebuild`)
 }
@@ -64,20 +76,24 @@ interface Move {
 }
 
 async function move(from: Side, to: Side, { topics, groups, sign, tell }: Move): Promise<void> {
-  const [log, target] = [openLog(from.kafka), openTarget(to.kafka)]
+  const [log, target] = [openLog(from.kafka), await openTarget(to.kafka)]
   const offsets = new Offsets()
   const tellSometimes = occasionally(tell)
   const translator = createTranslator({ offsets, at: log.at, ...(sign && { sign }) })
   try {
-    await withMoveSettings(to.kafka, topics, async () => {
+    await withCopySettings(to.kafka, topics, async () => {
       for (const topic of topics) {
-        const translate = topic.endsWith(deadLetterTopic('')) ? translator.deadLetter : translator.event
         const onProgress = ({ read }: Counts) => tellSometimes(`${topic}: ${read} read`)
-        const counts = await copyTopic(topic, { from: log, to: target, offsets, translate, onProgress })
-        tell(summaryOf(topic, counts))
+        const { translate, changes } = changesIn(topic, translator)
+        const counts = await copyTopic(topic, { from: log, to: target, translate, onProgress })
+        tell(summaryOf(topic, counts, changes))
       }
     })
-    await moveGroups(from.kafka, to.kafka, groups, offsets)
+    const old = await groupPositions(from.kafka, groups)
+    await movePositions(
+      to.kafka,
+      old.map((each) => ({ ...each, offset: offsets.before(each) })),
+    )
     tell(`${groups.join(', ')}: continue after their last event`)
   } finally {
     await Promise.all([log.close(), target.close()])
@@ -96,6 +112,6 @@ function occasionally(tell: (line: string) => void): (line: string) => void {
 
 await main(process.env)
   .catch((error: unknown) => {
-    throw moveError(error)
+    throw copyError(error, { during: 'the move', page: 'docs/from-0.1.md' })
   })
   .catch(reportError)

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { deterministicId, parseEnvelope, type ReceivedEnvelope, recordId } from '@orderflow/envelope'
+import type { CopiedRecord, Counts } from '@orderflow/cli'
+import { deadLetterTopic, deterministicId, parseEnvelope, type ReceivedEnvelope, recordId } from '@orderflow/envelope'
 import {
   type DeadLetter,
   deadLetterHeaders,
@@ -16,8 +17,7 @@ import { noteHeaders, replayedRecord } from '@orderflow/service-kit/operations'
 import { signatureHeader } from '@orderflow/service-kit/trust'
 import type { Offsets } from './offsets.ts'
 
-/** A record for the new log. It keeps the time of the old record. */
-export interface Translated extends Pick<LogRecord, 'key' | 'value' | 'headers' | 'timestamp'> {
+export interface Translated extends CopiedRecord {
   /** The changes that the summary counts. */
   changes: readonly Change[]
 }
@@ -129,7 +129,44 @@ export function createTranslator({ offsets, at, sign }: TranslatorOptions): Tran
     }
   }
 
-  return { event, deadLetter }
+  /** Adds the offset of a record before its translation. */
+  const adding = (translate: Translator['event']) => (record: LogRecord) => {
+    offsets.add(record)
+    return translate(record)
+  }
+  return { event: adding(event), deadLetter: adding(deadLetter) }
+}
+
+/** Returns the translation of a topic's records, and the counts of its changes. */
+export function changesIn(
+  topic: string,
+  translator: Translator,
+): { translate: Translator['event']; changes: Record<Change, number> } {
+  const changes = { ids: 0, signature: 0, 'no-envelope': 0 }
+  const translate = topic.endsWith(deadLetterTopic('')) ? translator.deadLetter : translator.event
+  return {
+    changes,
+    translate: async (record) => {
+      const translated = await translate(record)
+      for (const change of translated.changes) changes[change] += 1
+      return translated
+    },
+  }
+}
+
+export function summaryOf(
+  topic: string,
+  { read, written, before }: Counts,
+  changes: Readonly<Record<Change, number>>,
+): string {
+  const details = [
+    [before, 'were written by an earlier run'],
+    [changes.ids, 'got the ids that version 0.1.0 derived'],
+    [changes.signature, 'got a new signature'],
+    [changes['no-envelope'], 'are not envelopes, and are unchanged'],
+  ] as const
+  const parts = details.filter(([count]) => count > 0).map(([count, text]) => `, ${count} ${text}`)
+  return `${topic}: ${read} read, ${written} written${parts.join('')}`
 }
 
 const positionOf = ({ topic, partition, offset }: LogRecord) => ({ topic, partition, offset: String(offset) })

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { repository } from '@orderflow/cli'
+import { type Counts, copyTopic, repository } from '@orderflow/cli'
 import { parseEnvelope, recordId } from '@orderflow/envelope'
 import {
   deadLetterHeaders,
@@ -19,10 +19,9 @@ import {
 } from '@orderflow/service-kit/operations'
 import { createSigner, signatureHeader } from '@orderflow/service-kit/trust'
 import { expect } from 'chai'
-import { type Counts, copyTopic } from '../log/copy.ts'
 import { Offsets } from '../log/offsets.ts'
 import { signerOf } from '../log/sign.ts'
-import { createTranslator, type TranslatorOptions } from '../log/translate.ts'
+import { type Change, changesIn, createTranslator, type TranslatorOptions } from '../log/translate.ts'
 import { fixture, MemoryLog, oldLog } from './memory-log.ts'
 
 const [topic, partition] = ['orderevents', 2]
@@ -33,14 +32,14 @@ const oldEvents = old.records.filter((record) => record.topic === topic)
 async function copy(
   to = new MemoryLog(),
   sign?: TranslatorOptions['sign'],
-): Promise<{ to: MemoryLog; offsets: Offsets; counts: Counts[] }> {
+): Promise<{ to: MemoryLog; offsets: Offsets; counts: (Counts & { changes: Record<Change, number> })[] }> {
   const offsets = new Offsets()
-  const { event, deadLetter } = createTranslator({ offsets, at: (position) => old.at(position), ...(sign && { sign }) })
-  const options = { from: old, to, offsets, onProgress: () => {} }
-  const counts = [
-    await copyTopic(topic, { ...options, translate: event }),
-    await copyTopic(`${topic}.dead`, { ...options, translate: deadLetter }),
-  ]
+  const translator = createTranslator({ offsets, at: (position) => old.at(position), ...(sign && { sign }) })
+  const counts = []
+  for (const name of [topic, `${topic}.dead`]) {
+    const { translate, changes } = changesIn(name, translator)
+    counts.push({ ...(await copyTopic(name, { from: old, to, translate, onProgress: () => {} })), changes })
+  }
   return { to, offsets, counts }
 }
 
@@ -277,7 +276,7 @@ describe('copyTopic', () => {
     }
     const offsets = new Offsets()
     const translate = async (record: LogRecord) => ({ ...record, changes: [] })
-    await copyTopic(topic, { from, to, offsets, translate, onProgress: () => {} })
+    await copyTopic(topic, { from, to, translate, onProgress: () => {} })
     expect(batches).to.deep.equal([[60, 60], [60], [200], [1]])
   })
 

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { CopiedRecord, TargetLog } from '@orderflow/cli'
 import { type LogReader, type LogRecord, positionText, type RecordPosition } from '@orderflow/service-kit/log'
-import type { TargetLog } from '../log/copy.ts'
-import type { Translated } from '../log/translate.ts'
 
 interface Fixture {
   signingKey: string
@@ -76,7 +75,7 @@ export class MemoryLog implements LogReader, TargetLog {
     return this.records.find((record) => positionText({ ...record, offset: String(record.offset) }) === wanted)
   }
 
-  async append(topic: string, partition: number, records: readonly Translated[]): Promise<void> {
+  async append(topic: string, partition: number, records: readonly CopiedRecord[]): Promise<void> {
     for (const { key, value, headers, timestamp } of records) {
       const offset = (this.#in(topic, partition).at(-1)?.offset ?? -1n) + 1n
       this.records.push({ topic, partition, offset, timestamp, appendedAt: Number.NaN, key, value, headers })

@@ -3,8 +3,9 @@ import { expect } from 'chai'
 import { watchEvents } from '../../src/commands/demo.ts'
 import { send } from '../../src/commands/publish.ts'
 import { streamTroubles } from '../../src/commands/stack.ts'
-import { keepFor, keptFor, retentionText } from '../../src/commands/topics.ts'
+import { retentionText } from '../../src/commands/topics.ts'
 import { localKafka } from '../../src/kafka/connection.ts'
+import { dayMs, forever, keepFor, keptFor } from '../../src/kafka/retention.ts'
 import { ensureTopics, type TopicSpec, topicDifferences, topics, withAdmin } from '../../src/kafka/topics.ts'
 import { eventually } from '../../src/lib/poll.ts'
 import type { Plan } from '../../src/processes/plan.ts'
@@ -93,9 +94,9 @@ export function localTopics(planned: () => Plan): void {
       const kept = async () => [...new Set((await keptFor(kafka, names)).values())].map(retentionText)
       const before = await segmentMs()
       expect(await kept()).to.deep.equal(['for ever'])
-      await keepFor(kafka, names, 30)
+      await keepFor(kafka, names, 30 * dayMs)
       expect([await kept(), await segmentMs()]).to.deep.equal([['for 30 days'], ['86400000']])
-      await keepFor(kafka, names, 'forever')
+      await keepFor(kafka, names, forever)
       expect([await kept(), await segmentMs()]).to.deep.equal([['for ever'], before])
     })
 

@@ -1,12 +1,13 @@
-import { CliError } from '@orderflow/cli'
 import { headerOf, type LogReader, type LogRecord, positionText } from '@orderflow/service-kit/log'
-import type { Offsets } from './offsets.ts'
-import type { Change, Translated } from './translate.ts'
+import { CliError } from '../lib/error.ts'
 
-/** The new log. */
+/** A record to write. It keeps the time of the original. */
+export type CopiedRecord = Pick<LogRecord, 'key' | 'value' | 'headers' | 'timestamp'>
+
+/** The log that receives the copies. */
 export interface TargetLog extends Pick<LogReader, 'spans' | 'at'> {
   /** Writes records to the end of a partition, in one batch. */
-  append(topic: string, partition: number, records: readonly Translated[]): Promise<void>
+  append(topic: string, partition: number, records: readonly CopiedRecord[]): Promise<void>
 }
 
 export interface Counts {
@@ -14,21 +15,19 @@ export interface Counts {
   written: number
   /** The number of records that an earlier, interrupted run wrote. */
   before: number
-  changes: Record<Change, number>
 }
 
 export interface CopyOptions {
   from: Pick<LogReader, 'spans' | 'read'>
   to: TargetLog
-  offsets: Offsets
-  translate: (record: LogRecord) => Promise<Translated>
+  translate: (record: LogRecord) => Promise<CopiedRecord> | CopiedRecord
   /** Receives the counts after each batch. */
   onProgress: (counts: Readonly<Counts>) => void
 }
 
 /**
  * The bytes of a batch: less than `max.message.bytes` of event topics. A larger record is the only record of its batch, and may exceed this limit
- * during the move.
+ * during the copy.
  */
 const maxBatchBytes = 128 * 1024
 
@@ -38,7 +37,7 @@ const maxBatchBytes = 128 * 1024
  * @throws {CliError} `usage` if the new log has records that are not from the old log
  */
 export async function copyTopic(topic: string, options: CopyOptions): Promise<Counts> {
-  const counts: Counts = { read: 0, written: 0, before: 0, changes: { ids: 0, signature: 0, 'no-envelope': 0 } }
+  const counts: Counts = { read: 0, written: 0, before: 0 }
   const [source, target] = [await options.from.spans(topic), await options.to.spans(topic)]
   if (source.length !== target.length) {
     throw new CliError(
@@ -60,13 +59,13 @@ async function copyPartition(
   topic: string,
   span: Awaited<ReturnType<LogReader['spans']>>[number],
   end: bigint,
-  { from, to, offsets, translate, onProgress }: CopyOptions,
+  { from, to, translate, onProgress }: CopyOptions,
   counts: Counts,
 ): Promise<void> {
   const { partition } = span
   /** The number of records that were read, and that the new log has. */
   let [rank, written] = [0n, end]
-  let batch: Translated[] = []
+  let batch: CopiedRecord[] = []
   let bytes = 0
 
   async function flush(): Promise<void> {
@@ -82,7 +81,7 @@ async function copyPartition(
     onProgress(counts)
   }
 
-  async function requireSame(expected: Translated, offset: bigint): Promise<void> {
+  async function requireSame(expected: CopiedRecord, offset: bigint): Promise<void> {
     const position = { topic, partition, offset: String(offset) }
     const found = await to.at(position)
     // A retention may already have deleted the record, because it has its old time.
@@ -92,21 +91,19 @@ async function copyPartition(
 
   for await (const records of from.read(topic, [span])) {
     for (const record of records) {
-      offsets.add(record)
-      const translated = await translate(record)
-      for (const change of translated.changes) counts.changes[change] += 1
+      const copied = await translate(record)
       counts.read += 1
       rank += 1n
       if (rank > end) {
-        const size = sizeOf(translated)
+        const size = sizeOf(copied)
         if (bytes + size > maxBatchBytes) await flush()
-        batch.push(translated)
+        batch.push(copied)
         bytes += size
         continue
       }
       counts.before += 1
       // The last record of an earlier run shows that the new log has the same records.
-      if (rank === end) await requireSame(translated, rank - 1n)
+      if (rank === end) await requireSame(copied, rank - 1n)
     }
   }
   await flush()
@@ -120,7 +117,8 @@ function otherRecords(what: string): CliError {
   })
 }
 
-function isSame(found: LogRecord, { key, value, headers, timestamp }: Translated): boolean {
+/** Returns true if a record of a log has the content of `expected`. */
+export function isSame(found: LogRecord, { key, value, headers, timestamp }: CopiedRecord): boolean {
   return (
     found.timestamp === timestamp &&
     found.value.equals(value) &&
@@ -130,18 +128,7 @@ function isSame(found: LogRecord, { key, value, headers, timestamp }: Translated
 }
 
 /** An upper bound of a record's bytes in a batch. */
-function sizeOf({ key, value, headers }: Translated): number {
+export function sizeOf({ key, value, headers }: CopiedRecord): number {
   const texts = headers.flat()
   return texts.reduce((sum, text) => sum + text.length + 5, 50 + value.length + (key?.length ?? 0))
-}
-
-export function summaryOf(topic: string, { read, written, before, changes }: Counts): string {
-  const details = [
-    [before, 'were written by an earlier run'],
-    [changes.ids, 'got the ids that version 0.1.0 derived'],
-    [changes.signature, 'got a new signature'],
-    [changes['no-envelope'], 'are not envelopes, and are unchanged'],
-  ] as const
-  const parts = details.filter(([count]) => count > 0).map(([count, text]) => `, ${count} ${text}`)
-  return `${topic}: ${read} read, ${written} written${parts.join('')}`
 }

@@ -1,0 +1,73 @@
+import { type KafkaConnection, protocolErrors } from '@orderflow/service-kit/kafka'
+import { groupMembers } from '../kafka/readiness.ts'
+import { withAdmin } from '../kafka/topics.ts'
+import { CliError } from '../lib/error.ts'
+import { poll, withRetries } from '../lib/poll.ts'
+
+/** The time after which Kafka removes members that were killed; hosted brokers allow several seconds (`Stream.SessionTimeout`). */
+const sessionMs = 15_000
+
+/** @throws {CliError} `still-running` if a consumer group has members */
+export async function requireStopped(
+  kafka: KafkaConnection,
+  groups: string[],
+  { nextStep, tell }: { nextStep: string; tell: (line: string) => void },
+): Promise<void> {
+  for (const group of groups) {
+    const isEmpty = async () => (await membersOf(kafka, group)).size === 0
+    if (await isEmpty()) continue
+    tell(`${group}: waiting until it leaves Kafka at ${kafka.bootstrapBrokers}, at most ${sessionMs / 1_000} seconds`)
+    if (await poll(isEmpty, { timeoutMs: sessionMs })) continue
+    throw new CliError('still-running', `${group} still uses Kafka at ${kafka.bootstrapBrokers}`, { nextStep })
+  }
+}
+
+function membersOf(kafka: KafkaConnection, group: string): Promise<Set<string>> {
+  return withRetries('Kafka', () =>
+    groupMembers(kafka, [group]).catch((error: unknown) => {
+      if (protocolErrors(error).includes('GROUP_ID_NOT_FOUND')) return new Set<string>()
+      throw error
+    }),
+  )
+}
+
+/** The offset of the first record that a consumer group has not yet handled. */
+export interface GroupPosition {
+  group: string
+  topic: string
+  partition: number
+  offset: bigint
+}
+
+/**
+ * Gives consumer groups their positions, so that services continue after their last event. A group that already has a later position keeps it.
+ */
+export async function movePositions(kafka: KafkaConnection, positions: readonly GroupPosition[]): Promise<void> {
+  const groups = [...new Set(positions.map(({ group }) => group))]
+  const known = new Map((await groupPositions(kafka, groups)).map((each) => [keyOf(each), each.offset]))
+  const due = positions.filter((each) => each.offset > (known.get(keyOf(each)) ?? -1n))
+  await withAdmin(kafka, async (admin) => {
+    for (const [groupId, own] of Map.groupBy(due, ({ group }) => group)) {
+      const topics = [...Map.groupBy(own, ({ topic }) => topic)].map(([name, partitions]) => ({
+        name,
+        partitionOffsets: partitions.map(({ partition, offset }) => ({ partition, offset })),
+      }))
+      await admin.alterConsumerGroupOffsets({ groupId, topics })
+    }
+  })
+}
+
+const keyOf = ({ group, topic, partition }: GroupPosition) => `${group} ${topic}/${partition}`
+
+export async function groupPositions(kafka: KafkaConnection, groups: string[]): Promise<GroupPosition[]> {
+  if (groups.length === 0) return []
+  const found = await withAdmin(kafka, (admin) => admin.listConsumerGroupOffsets({ groups }))
+  return found.flatMap(({ groupId: group, topics }) =>
+    topics.flatMap(({ name: topic, partitions }) =>
+      partitions
+        // Kafka returns -1 for a partition without a committed offset.
+        .filter(({ committedOffset }) => committedOffset >= 0n)
+        .map(({ partitionIndex: partition, committedOffset: offset }) => ({ group, topic, partition, offset })),
+    ),
+  )
+}

@@ -1,0 +1,98 @@
+import type { KafkaConnection } from '@orderflow/service-kit/kafka'
+import {
+  deadLetterHeaders,
+  headerOf,
+  type LogRecord,
+  parsePosition,
+  positionText,
+  type RecordPosition,
+  replayedFrom,
+} from '@orderflow/service-kit/log'
+import { noteHeaders } from '@orderflow/service-kit/operations'
+import { forever, keepFor } from '../kafka/retention.ts'
+import { type CopiedRecord, copyTopic } from './copy.ts'
+import { backupReader, type Chunk, type Content, chunksOf, countBefore } from './folder.ts'
+import { movePositions } from './groups.ts'
+import { openTarget, withCopySettings } from './target.ts'
+
+/**
+ * Writes the records of a complete backup to empty topics, and gives consumer groups their positions. Each record keeps its partition, its order and
+ * its time. An interrupted restore continues.
+ * @throws {CliError} `usage` if the topics have other records
+ */
+export async function restoreLog(
+  folder: string,
+  content: Content,
+  { kafka, tell }: { kafka: KafkaConnection; tell: (line: string) => void },
+): Promise<void> {
+  const names = Object.keys(content.topics)
+  const move = positionsIn(folder, content)
+  const translate = (record: LogRecord) => withPositions(record, move)
+  const target = await openTarget(kafka)
+  const from = backupReader(folder, content)
+  try {
+    await withCopySettings(kafka, names, async () => {
+      for (const topic of names) {
+        const { read, before } = await copyTopic(topic, { from, to: target, translate, onProgress: () => {} })
+        tell(`${topic}: ${read} records restored${before > 0 ? `, ${before} of them by an earlier run` : ''}`)
+      }
+    })
+  } finally {
+    await target.close()
+  }
+  for (const [topic, { retentionMs }] of Object.entries(content.topics)) {
+    if (retentionMs !== forever) await keepFor(kafka, [topic], retentionMs)
+  }
+  await movePositions(
+    kafka,
+    content.positions.map(({ offset, ...position }) => ({ ...position, offset: move.before({ ...position, offset }) })),
+  )
+}
+
+/** Maps positions of the old log to those of the restored log, in which each partition begins at 0 and has no gaps. */
+interface Positions {
+  /** Returns the number of records before a position. */
+  before: (position: RecordPosition) => bigint
+  /** Returns the new position of a record. A record that the backup does not have keeps its position. */
+  of: (position: RecordPosition) => RecordPosition
+}
+
+export function positionsIn(folder: string, { topics }: Content): Positions {
+  const all = Object.entries(topics).flatMap(([topic, { partitions }]) =>
+    partitions.map(({ start }, partition): [string, Chunk[]] => {
+      const kept = chunksOf(folder, topic, partition).filter(({ last }) => last >= BigInt(start))
+      return [`${topic}/${partition}`, kept]
+    }),
+  )
+  const chunks = new Map(all)
+  const chunksAt = ({ topic, partition }: RecordPosition) => chunks.get(`${topic}/${partition}`) ?? []
+  const before = (position: RecordPosition) => countBefore(chunksAt(position), BigInt(position.offset))
+  return {
+    before,
+    of: (position) => {
+      const offset = BigInt(position.offset)
+      const isKept = chunksAt(position).some(({ first, last }) => first <= offset && offset <= last)
+      return isKept ? { ...position, offset: String(before(position)) } : position
+    },
+  }
+}
+
+/** The headers with a position as text. */
+const positionHeaders = [replayedFrom, deadLetterHeaders.replayed, noteHeaders.of, noteHeaders.as]
+
+/** Changes the positions that replays, dead letters and their notes name. */
+export function withPositions(record: LogRecord, move: Positions): CopiedRecord {
+  const moved = new Map<string, string>()
+  for (const name of positionHeaders) {
+    const position = parsePosition(headerOf(record, name))
+    if (position) moved.set(name, positionText(move.of(position)))
+  }
+  const { topic, partition, offset } = deadLetterHeaders
+  const failed = parsePosition([topic, partition, offset].map((name) => headerOf(record, name)).join('/'))
+  if (failed) moved.set(offset, move.of(failed).offset)
+  const headers = record.headers.map(([name, text]): [Buffer, Buffer] => [
+    name,
+    Buffer.from(moved.get(name.toString()) ?? text),
+  ])
+  return { ...record, headers }
+}

@@ -1,0 +1,219 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { deadLetterHeaders, headerOf, type LogReader, type LogRecord, replayedFrom } from '@orderflow/service-kit/log'
+import { noteHeaders } from '@orderflow/service-kit/operations'
+import { FakeLog } from '@orderflow/service-kit/testing'
+import { expect } from 'chai'
+import { saveLog } from '../../src/backup/backup.ts'
+import { backupReader, type Content, readContent, requireComplete, saveRecords } from '../../src/backup/folder.ts'
+import { positionsIn, withPositions } from '../../src/backup/restore.ts'
+
+const [topic, answers] = ['requests', 'answers']
+const dead = `${topic}.dead`
+type Log = Pick<LogReader, 'spans' | 'read' | 'at'>
+
+describe('a backup', () => {
+  let folder: string
+  let log: FakeLog
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'backup-'))
+    log = new FakeLog()
+  })
+  afterEach(() => rmSync(folder, { recursive: true }))
+
+  const save = ({
+    from = log,
+    now = 0,
+    retentionMs = -1,
+  }: {
+    from?: Log
+    now?: number
+    retentionMs?: number
+  } = {}): Promise<Content> => {
+    const topics = { log: from, events: [topic, answers], deadLetters: [dead] }
+    const retention = new Map([topic, answers, dead].map((name) => [name, retentionMs]))
+    return saveLog(folder, topics, { savedAt: new Date(now), retention, positions: [] })
+  }
+  const saved = async (content: Content, name = topic): Promise<LogRecord[]> => {
+    const reader = backupReader(folder, content)
+    const records: LogRecord[] = []
+    for await (const chunk of reader.read(name, await reader.spans(name))) records.push(...chunk)
+    return records
+  }
+  const filesOf = (partition = 0) => readdirSync(join(folder, topic, String(partition)))
+
+  it('keeps all bytes, the time and the partition of each record', async () => {
+    const binary = Buffer.from([0, 255, 10, 13])
+    log.append({
+      topic,
+      key: binary,
+      value: binary,
+      headers: [
+        [binary, binary],
+        [binary, Buffer.from('again')],
+      ],
+    })
+    log.append({ topic, partition: 2, key: undefined, value: '', timestamp: 1_764_331_200_000 })
+    const contentsOf = (records: LogRecord[]) => records.map(({ appendedAt: _, ...record }) => record)
+    expect(contentsOf(await saved(await save()))).to.deep.equal(contentsOf(log.records))
+  })
+
+  it('is readable only by its owner, because events have personal data', async () => {
+    log.append({ topic })
+    await save()
+    for (const path of ['backup.json', join(topic, '0', filesOf()[0] ?? '')])
+      expect(statSync(join(folder, path)).mode & 0o77, path).to.equal(0)
+  })
+
+  it('adds new records to its last file, and stays the same without new records', async () => {
+    log.append({ topic, value: 'first' })
+    await save()
+    expect(filesOf()).to.deep.equal(['00000000000000000000-00000000000000000000.jsonl.gz'])
+    log.append({ topic, value: 'second' })
+    await save()
+    const content = await save()
+    expect(filesOf()).to.deep.equal(['00000000000000000000-00000000000000000001.jsonl.gz'])
+    expect((await saved(content)).map(({ value }) => value.toString())).to.deep.equal(['first', 'second'])
+  })
+
+  it('begins another file after 8 MiB, and after an offset without a record', async () => {
+    const value = Buffer.alloc(1024 * 1024)
+    const record = (offset: bigint): LogRecord => ({
+      ...{ topic, partition: 0, offset, timestamp: 0, appendedAt: 0, key: undefined, value, headers: [] },
+    })
+    const offsets = Array.from({ length: 12 }, (_, index) => BigInt(index < 10 ? index : index + 5))
+    const source = (async function* () {
+      yield offsets.map(record)
+    })()
+    await saveRecords(folder, { topic, partition: 0, source })
+    expect(filesOf().map((name) => name.replace('.jsonl.gz', '').split('-').map(Number))).to.deep.equal([
+      [0, 7],
+      [8, 9],
+      [15, 16],
+    ])
+  })
+
+  it('has the cause of each event, although events arrive during the backup', async () => {
+    log.append({ topic, value: 'a', timestamp: 1 })
+    const busy = new FakeLog()
+    busy.records.push(...log.records)
+    let readings = 0
+    const from: Log = {
+      spans: async (name, range) => {
+        const spans = await busy.spans(name, range)
+        readings += 1
+        // Each reading is followed by a request and its answer.
+        busy.append({ topic, value: `request ${readings}`, timestamp: 10 * readings })
+        busy.append({ topic: answers, value: `request ${readings}`, timestamp: 10 * readings + 1 })
+        return spans
+      },
+      read: (name, spans) => busy.read(name, spans),
+      at: (position) => busy.at(position),
+    }
+    const content = await save({ from })
+    const [requests, replies] = [await saved(content), await saved(content, answers)]
+    const known = requests.map(({ value }) => value.toString())
+    expect(replies).not.to.have.length(0)
+    expect(known).to.include.members(replies.map(({ value }) => value.toString()))
+  })
+
+  it('keeps the last complete backup if a later one is interrupted', async () => {
+    log.append({ topic, value: 'first' })
+    await save()
+    log.append({ topic, value: 'second' })
+    const broken: Log = {
+      spans: (name, range) => log.spans(name, range),
+      at: (position) => log.at(position),
+      read: (name, spans) => {
+        if (name !== topic) throw new Error('killed')
+        return log.read(name, spans)
+      },
+    }
+    log.append({ topic: answers })
+    await save({ from: broken }).then(
+      () => expect.fail('the backup was complete'),
+      () => {},
+    )
+    const content = readContent(folder) as Content
+    requireComplete(folder, content)
+    expect((await saved(content)).map(({ value }) => value.toString())).to.deep.equal(['first'])
+  })
+
+  it('refuses another log, and a log that has lost records', async () => {
+    log.append({ topic, value: 'first' })
+    log.append({ topic, value: 'second' })
+    await save()
+    const other = new FakeLog()
+    other.append({ topic, value: 'first' })
+    const refused = async (from: FakeLog) => {
+      const error = await save({ from }).catch((error: Error) => error)
+      expect(error).to.have.property('message').that.includes('the backup has another log: requests/0 differs')
+    }
+    await refused(other)
+    other.append({ topic, value: 'another second' })
+    await refused(other)
+  })
+
+  it('forgets the records that Kafka no longer keeps', async () => {
+    log.append({ topic, value: 'old', timestamp: 1_000 })
+    await save({ now: 1_000, retentionMs: 500 })
+    log.append({ topic, partition: 1, value: 'new', timestamp: 2_000 })
+    const content = await save({ now: 2_000, retentionMs: 500 })
+    requireComplete(folder, content)
+    expect((await saved(content)).map(({ value }) => value.toString())).to.deep.equal(['new'])
+    expect(filesOf()).to.deep.equal([])
+  })
+
+  it('reports a missing file and a damaged file', async () => {
+    log.append({ topic })
+    const content = await save()
+    const file = join(folder, topic, '0', filesOf()[0] ?? '')
+    const bytes = readFileSync(file)
+    writeFileSync(file, bytes.subarray(0, -9))
+    const error = await saved(content).catch((error: Error) => error)
+    expect(error).to.have.property('message').that.includes(`${file} is damaged`)
+    rmSync(file)
+    expect(() => requireComplete(folder, content)).to.throw('requests/0 is damaged: it has 0 records instead of 1')
+  })
+
+  it('gives dead letters, notes and replayed events the positions of the restored log', async () => {
+    const record = (name: string, offset: bigint, headers: Record<string, string> = {}): LogRecord => ({
+      ...{ topic: name, partition: 0, offset, timestamp: 0, appendedAt: 0, key: undefined, value: Buffer.alloc(0) },
+      headers: Object.entries(headers).map(([key, text]) => [Buffer.from(key), Buffer.from(text)]),
+    })
+    const keep = async (name: string, ...offsets: bigint[]) => {
+      const source = (async function* () {
+        yield offsets.map((offset) => record(name, offset))
+      })()
+      await saveRecords(folder, { topic: name, partition: 0, source })
+    }
+    await keep(topic, 100n, 101n, 105n)
+    const partitions = [{ start: '100', end: '106', records: '3' }]
+    const content = {
+      application: '',
+      savedAt: '',
+      positions: [],
+      topics: { [topic]: { retentionMs: -1, partitions } },
+    }
+    const move = positionsIn(folder, content)
+    const failed = {
+      [deadLetterHeaders.topic]: topic,
+      [deadLetterHeaders.partition]: '0',
+      [deadLetterHeaders.offset]: '101',
+      [deadLetterHeaders.replayed]: `${topic}/0/105`,
+    }
+    const moved = withPositions(record(dead, 7n, failed), move)
+    expect(headerOf(moved, deadLetterHeaders.offset)).to.equal('1')
+    expect(headerOf(moved, deadLetterHeaders.replayed)).to.equal(`${topic}/0/2`)
+    const note = withPositions(record(dead, 8n, { [noteHeaders.of]: `${topic}/0/101` }), move)
+    expect(headerOf(note, noteHeaders.of)).to.equal(`${topic}/0/1`)
+    // The backup does not have this record.
+    const replay = withPositions(record(topic, 105n, { [replayedFrom]: `${topic}/0/99`, other: 'same' }), move)
+    expect(replay.headers.map((header) => header.map(String))).to.deep.equal([
+      [replayedFrom, `${topic}/0/99`],
+      ['other', 'same'],
+    ])
+    expect(move.before({ topic, partition: 0, offset: '106' })).to.equal(3n)
+  })
+})
