@@ -100,13 +100,12 @@ describe('a backup', () => {
     busy.records.push(...log.records)
     let readings = 0
     const from: Log = {
-      spans: async (name, range) => {
-        const spans = await busy.spans(name, range)
+      spans: (name, range) => {
         readings += 1
-        // Each reading is followed by a request and its answer.
+        // A request and its answer arrive before each reading.
         busy.append({ topic, value: `request ${readings}`, timestamp: 10 * readings })
         busy.append({ topic: answers, value: `request ${readings}`, timestamp: 10 * readings + 1 })
-        return spans
+        return busy.spans(name, range)
       },
       read: (name, spans) => busy.read(name, spans),
       at: (position) => busy.at(position),
