@@ -36,7 +36,7 @@ async function main(): Promise<void> {
   const done = new Set(report.faults.flatMap(({ names }) => names))
   const others = faultNames(targets).filter((name) => !done.has(name))
   if (others.length > 0)
-    console.log(`this run is too short for these faults: ${others.join(', ')}; MINUTES=15 is long enough for all`)
+    console.log(`this run was too short for these faults: ${others.join(', ')}; a larger MINUTES includes them`)
   if (isClean(report)) return
   console.log(`next: read docs/chaos.md; logs, ledger.db and the stores are in ${folder}`)
   process.exitCode = 1

@@ -1,0 +1,151 @@
+import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { anOrder, orderUrl, orderWith, paymentsOf, paymentUrl, post, send } from '@orderflow/chaos/clients/api'
+import { type Addresses, eventually, localPorts, ofServices, signalGroup, stopProcess } from '@orderflow/cli'
+import type { Order } from '@orderflow/order-service/domain'
+import type { Payment } from '@orderflow/payment-service/domain'
+import { type ApplicationCopy, copyApplication } from '@orderflow/test-kit/stacks'
+import { expect } from 'chai'
+import { freeOffset } from './support/free-offset.ts'
+
+/** A copy of the application with its own ports, as on a machine of its own. */
+interface Machine extends Pick<Addresses, 'services'> {
+  application: ApplicationCopy
+  /** Runs a command of `./orderflow`. Returns its output. */
+  run: (...args: string[]) => Promise<string>
+  env: Record<string, string>
+}
+
+async function aMachine(): Promise<Machine> {
+  const application = copyApplication()
+  const env = { PORT_OFFSET: String(await freeOffset()), STACK: 'local' }
+  const ports = localPorts(env)
+  return {
+    application,
+    env,
+    services: ofServices(({ name }) => {
+      const { http = 0, https = 0 } = ports.services[name] ?? {}
+      return { url: `http://localhost:${http}`, httpsUrl: `https://localhost:${https}` }
+    }),
+    run: async (...args) => {
+      const { code, stdout, stderr } = await application.run('./orderflow', args, env)
+      if (code !== 0) throw new Error(`./orderflow ${args.join(' ')} failed (${code}):\n${stdout}${stderr}`)
+      return stdout
+    },
+  }
+}
+
+describe('a backup that is restored on an empty machine', function () {
+  this.bail(true)
+  this.timeout(300_000)
+  const folder = mkdtempSync(join(tmpdir(), 'orderflow-backup-'))
+  const machines: Machine[] = []
+  let [lost, restored]: Machine[] = []
+  after(async () => {
+    for (const { run, application } of machines) {
+      await run('down')
+      application.remove()
+    }
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  const start = async () => {
+    const machine = await aMachine()
+    machines.push(machine)
+    return machine
+  }
+  const place = async (machine: Machine, key: string = randomUUID()) => {
+    const { status, body } = await post<Order>(`${orderUrl(machine)}/v1/orders`, anOrder, { 'idempotency-key': key })
+    expect(status).to.be.oneOf([200, 201])
+    return body.id
+  }
+  const ordersAt = (machine: Machine, ids: string[]) =>
+    Promise.all(ids.map(async (id) => (await send<Order>(`${orderUrl(machine)}/v1/orders/${id}`)).body))
+
+  it('has all orders before it, also while orders arrive and a backup is killed', async () => {
+    lost = await start()
+    const machine = lost
+    await machine.run('up')
+    const paid = await Promise.all(Array.from({ length: 20 }, () => place(machine)))
+    for (const id of paid) await orderWith(orderUrl(machine), id, 'Paid')
+    const bad = join(folder, 'bad.json')
+    writeFileSync(bad, '{"Name": "OrderCreated"')
+    await machine.run('publish', '--raw', bad)
+    await eventually(
+      async () => (await machine.run('dead-letters')).includes('MALFORMED') || undefined,
+      'a dead letter',
+    )
+
+    let isBusy = true
+    const later: string[] = []
+    const busy = (async () => {
+      while (isBusy) later.push(await place(machine))
+    })()
+    const killed = spawn('./orderflow', ['backup', join(folder, 'backup')], {
+      cwd: machine.application.folder,
+      env: { ...process.env, ...machine.env },
+      detached: true,
+    })
+    setTimeout(() => signalGroup(killed.pid as number, 'SIGKILL'), 1_500)
+    await once(killed, 'exit')
+    await machine.run('backup', join(folder, 'backup'))
+    isBusy = false
+    await busy
+
+    // These orders are unpaid at the time of the backup.
+    const state = join(machine.application.folder, '.stack')
+    await stopProcess(state, 'payment-service', 10_000)
+    const unpaid = await Promise.all(Array.from({ length: 5 }, () => place(machine)))
+    await machine.run('backup', join(folder, 'backup'))
+    known = { before: [...paid, ...later], unpaid, documents: await ordersAt(machine, paid) }
+  })
+
+  let known: { before: string[]; unpaid: string[]; documents: Order[] }
+  let afterwards: string
+
+  it('is restored in one command, with stores that are rebuilt before services start', async () => {
+    const machine = lost as Machine
+    afterwards = randomUUID()
+    await place(machine, afterwards)
+    await machine.run('down')
+    machine.application.remove()
+    machines.length = 0
+
+    restored = await start()
+    const startedAt = Date.now()
+    await restored.run('restore', join(folder, 'backup'))
+    console.log(`restored and up after ${((Date.now() - startedAt) / 1_000).toFixed(1)} s`)
+    for (const id of [...known.before, ...known.unpaid]) await orderWith(orderUrl(restored), id, 'Paid')
+    expect(
+      await ordersAt(
+        restored,
+        known.documents.map(({ id }) => id),
+      ),
+    ).to.deep.equal(known.documents)
+  })
+
+  it('handles each event once, and has no payment without its order', async () => {
+    const machine = restored as Machine
+    const all = [...known.before, ...known.unpaid]
+    for (const id of all) expect(await paymentsOf(paymentUrl(machine), id), id).to.have.length(1)
+    const { body } = await send<{ items: Payment[] }>(`${paymentUrl(machine)}/v1/payments?limit=500`)
+    expect(all).to.include.members(body.items.map(({ orderId }) => orderId))
+  })
+
+  it('accepts an order again that was placed after the backup', async () => {
+    const machine = restored as Machine
+    const id = await place(machine, afterwards)
+    await orderWith(orderUrl(machine), id, 'Paid')
+    expect(await paymentsOf(paymentUrl(machine), id)).to.have.length(1)
+  })
+
+  it('has the dead letter, and continues the backup', async () => {
+    const machine = restored as Machine
+    expect(await machine.run('dead-letters')).to.include('MALFORMED')
+    expect(await machine.run('backup', join(folder, 'backup'))).to.include('saved in')
+  })
+})
