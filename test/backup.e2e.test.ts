@@ -66,7 +66,7 @@ describe('a backup that is restored on an empty machine', function () {
   const ordersAt = (machine: Machine, ids: string[]) =>
     Promise.all(ids.map(async (id) => (await send<Order>(`${orderUrl(machine)}/v1/orders/${id}`)).body))
 
-  it('has all orders before it, also while orders arrive and a backup is killed', async () => {
+  it('saves all orders before it, also while orders arrive and a backup is killed', async () => {
     lost = await start()
     const machine = lost
     await machine.run('up')
@@ -107,7 +107,7 @@ describe('a backup that is restored on an empty machine', function () {
   let known: { before: string[]; unpaid: string[]; documents: Order[] }
   let afterwards: string
 
-  it('is restored in one command, with stores that are rebuilt before services start', async () => {
+  it('restores everything in one command, and rebuilds stores before services start', async () => {
     const machine = lost as Machine
     afterwards = randomUUID()
     await place(machine, afterwards)
@@ -128,7 +128,7 @@ describe('a backup that is restored on an empty machine', function () {
     ).to.deep.equal(known.documents)
   })
 
-  it('handles each event once, and has no payment without its order', async () => {
+  it('handles each event once, and knows the order of each payment', async () => {
     const machine = restored as Machine
     const all = [...known.before, ...known.unpaid]
     for (const id of all) expect(await paymentsOf(paymentUrl(machine), id), id).to.have.length(1)
@@ -143,7 +143,7 @@ describe('a backup that is restored on an empty machine', function () {
     expect(await paymentsOf(paymentUrl(machine), id)).to.have.length(1)
   })
 
-  it('has the dead letter, and continues the backup', async () => {
+  it('lists the dead letter, and continues the backup', async () => {
     const machine = restored as Machine
     expect(await machine.run('dead-letters')).to.include('MALFORMED')
     expect(await machine.run('backup', join(folder, 'backup'))).to.include('saved in')

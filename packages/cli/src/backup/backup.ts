@@ -102,7 +102,7 @@ async function partsOf(log: Log, events: readonly string[], deadLetters: readonl
   return [...own, ...dead]
 }
 
-/** Returns the time of the newest record. Returns Infinity if the last offset of a partition has no record, so that nothing is left out. */
+/** Returns the time of the newest record. Returns Infinity if the last offset of a partition has no record, and so selects all records. */
 async function newestTime(log: Log, topics: readonly string[]): Promise<number> {
   let newest = 0
   for (const topic of topics) {

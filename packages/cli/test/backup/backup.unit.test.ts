@@ -59,7 +59,7 @@ describe('a backup', () => {
     expect(contentsOf(await saved(await save()))).to.deep.equal(contentsOf(log.records))
   })
 
-  it('is readable only by its owner, because events have personal data', async () => {
+  it('lets only its owner read files, because events have personal data', async () => {
     log.append({ topic })
     await save()
     for (const path of ['backup.json', join(topic, '0', filesOf()[0] ?? '')])
@@ -94,7 +94,7 @@ describe('a backup', () => {
     ])
   })
 
-  it('has the cause of each event, although events arrive during the backup', async () => {
+  it('contains the cause of each event, although events arrive during the backup', async () => {
     log.append({ topic, value: 'a', timestamp: 1 })
     const busy = new FakeLog()
     busy.records.push(...log.records)
