@@ -5,12 +5,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { anOrder, orderUrl, orderWith, paymentsOf, paymentUrl, post, send } from '@orderflow/chaos/clients/api'
-import { type Addresses, eventually, localPorts, ofServices, signalGroup, stopProcess } from '@orderflow/cli'
+import { type Addresses, entryOf, eventually, localPorts, ofServices, signalGroup, stopProcess } from '@orderflow/cli'
 import type { Order } from '@orderflow/order-service/domain'
-import type { Payment } from '@orderflow/payment-service/domain'
+import { samplesIn } from '@orderflow/service-kit/testing'
 import { type ApplicationCopy, copyApplication } from '@orderflow/test-kit/stacks'
 import { expect } from 'chai'
 import { freeOffset } from './support/free-offset.ts'
+import { listedOrders, listedPayments } from './support/listed.ts'
 
 /** A copy of the application with its own ports, as on a machine of its own. */
 interface Machine extends Pick<Addresses, 'services'> {
@@ -63,6 +64,13 @@ describe('a backup that is restored on an empty machine', function () {
     expect(status).to.be.oneOf([200, 201])
     return body.id
   }
+  /** Kills a command with its children. */
+  const killedAfter = async (ms: number, { application, env }: Machine, command: string) => {
+    const options = { cwd: application.folder, env: { ...process.env, ...env }, detached: true }
+    const killed = spawn('./orderflow', [command, join(folder, 'backup')], options)
+    setTimeout(() => signalGroup(killed.pid as number, 'SIGKILL'), ms)
+    await once(killed, 'exit')
+  }
   const ordersAt = (machine: Machine, ids: string[]) =>
     Promise.all(ids.map(async (id) => (await send<Order>(`${orderUrl(machine)}/v1/orders/${id}`)).body))
 
@@ -75,23 +83,14 @@ describe('a backup that is restored on an empty machine', function () {
     const bad = join(folder, 'bad.json')
     writeFileSync(bad, '{"Name": "OrderCreated"')
     await machine.run('publish', '--raw', bad)
-    await eventually(
-      async () => (await machine.run('dead-letters')).includes('MALFORMED') || undefined,
-      'a dead letter',
-    )
+    await eventually(async () => (await machine.run('dead-letters')).includes('not-json') || undefined, 'a dead letter')
 
     let isBusy = true
     const later: string[] = []
     const busy = (async () => {
       while (isBusy) later.push(await place(machine))
     })()
-    const killed = spawn('./orderflow', ['backup', join(folder, 'backup')], {
-      cwd: machine.application.folder,
-      env: { ...process.env, ...machine.env },
-      detached: true,
-    })
-    setTimeout(() => signalGroup(killed.pid as number, 'SIGKILL'), 1_500)
-    await once(killed, 'exit')
+    await killedAfter(1_500, machine, 'backup')
     await machine.run('backup', join(folder, 'backup'))
     isBusy = false
     await busy
@@ -116,9 +115,12 @@ describe('a backup that is restored on an empty machine', function () {
     machines.length = 0
 
     restored = await start()
+    await killedAfter(10_000, restored, 'restore')
+    await restored.run('down')
     const startedAt = Date.now()
     await restored.run('restore', join(folder, 'backup'))
-    console.log(`restored and up after ${((Date.now() - startedAt) / 1_000).toFixed(1)} s`)
+    const seconds = ((Date.now() - startedAt) / 1_000).toFixed(1)
+    console.log(`${known.before.length + known.unpaid.length} orders: restored and up after ${seconds} s`)
     for (const id of [...known.before, ...known.unpaid]) await orderWith(orderUrl(restored), id, 'Paid')
     expect(
       await ordersAt(
@@ -131,9 +133,16 @@ describe('a backup that is restored on an empty machine', function () {
   it('handles each event once, and knows the order of each payment', async () => {
     const machine = restored as Machine
     const all = [...known.before, ...known.unpaid]
-    for (const id of all) expect(await paymentsOf(paymentUrl(machine), id), id).to.have.length(1)
-    const { body } = await send<{ items: Payment[] }>(`${paymentUrl(machine)}/v1/payments?limit=500`)
-    expect(all).to.include.members(body.items.map(({ orderId }) => orderId))
+    expect(await listedOrders(machine)).to.have.members(all)
+    expect((await listedPayments(machine)).map(({ orderId }) => orderId)).to.have.members(all)
+  })
+
+  it('continues at the positions of consumer groups', async () => {
+    const { metrics } = entryOf(localPorts((restored as Machine).env).services, 'payment-service')
+    const samples = samplesIn(await (await fetch(`http://127.0.0.1:${metrics}/metrics`)).text())
+    const handled = [...samples].filter(([name]) => name.startsWith('orderflow_events_total{topic="orderevents"'))
+    const count = handled.reduce((sum, [, value]) => sum + value, 0)
+    expect(count).to.be.within(known.unpaid.length, known.before.length)
   })
 
   it('accepts an order again that was placed after the backup', async () => {
@@ -145,7 +154,7 @@ describe('a backup that is restored on an empty machine', function () {
 
   it('lists the dead letter, and continues the backup', async () => {
     const machine = restored as Machine
-    expect(await machine.run('dead-letters')).to.include('MALFORMED')
+    expect(await machine.run('dead-letters')).to.include('not-json')
     expect(await machine.run('backup', join(folder, 'backup'))).to.include('saved in')
   })
 })

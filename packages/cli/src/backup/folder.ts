@@ -78,9 +78,13 @@ export function chunksOf(folder: string, topic: string, partition: number): Chun
     if (first === undefined || last === undefined) return []
     return [{ file: join(own, name), first: BigInt(first), last: BigInt(last) }]
   })
-  return all
-    .filter((chunk) => !all.some((other) => other !== chunk && other.first <= chunk.first && other.last >= chunk.last))
-    .toSorted((a, b) => (a.first < b.first ? -1 : 1))
+  const sorted = all.toSorted((a, b) => Number(a.first - b.first) || Number(b.last - a.last))
+  let end = -1n
+  return sorted.filter(({ last }) => {
+    const isNew = last > end
+    if (isNew) end = last
+    return isNew
+  })
 }
 
 /** A record in JSON. Bytes are in Base64, because a publisher may send bytes that are not text. */
@@ -197,6 +201,17 @@ export function backupReader(folder: string, { topics }: Content): Pick<LogReade
       }
     },
   }
+}
+
+/** Returns the last record of each partition that has records. */
+export function lastRecords(folder: string, { topics }: Content): LogRecord[] {
+  return Object.entries(topics).flatMap(([topic, { partitions }]) =>
+    partitions.flatMap(({ start, end }, partition) => {
+      const last = chunksOf(folder, topic, partition).findLast(({ first }) => first < BigInt(end))
+      if (!last || last.last < BigInt(start)) return []
+      return readChunk(last, topic, partition).findLast(({ offset }) => offset < BigInt(end)) ?? []
+    }),
+  )
 }
 
 /** Returns the number of records before an offset. */

@@ -6,25 +6,50 @@ import {
   parsePosition,
   positionText,
   type RecordPosition,
+  recordAt,
   replayedFrom,
 } from '@orderflow/service-kit/log'
-import { noteHeaders } from '@orderflow/service-kit/operations'
+import { noteHeaders, openLog } from '@orderflow/service-kit/operations'
 import { forever, keepFor } from '../kafka/retention.ts'
-import { type CopiedRecord, copyTopic } from './copy.ts'
-import { backupReader, type Chunk, type Content, chunksOf, countBefore } from './folder.ts'
-import { movePositions } from './groups.ts'
+import { type CopiedRecord, copyTopic, isSame } from './copy.ts'
+import { backupReader, type Chunk, type Content, chunksOf, countBefore, lastRecords } from './folder.ts'
+import { groupPositions, movePositions } from './groups.ts'
 import { openTarget, withCopySettings } from './target.ts'
+
+interface RestoreOptions {
+  kafka: KafkaConnection
+  tell: (line: string) => void
+}
 
 /**
  * Writes the records of a complete backup to empty topics, and gives consumer groups their positions. Each record keeps its partition, its order and
- * its time. An interrupted restore continues.
+ * its time. An interrupted restore continues. After a complete one, the topics may have later records.
  * @throws {CliError} `usage` if the topics have other records
  */
-export async function restoreLog(
-  folder: string,
-  content: Content,
-  { kafka, tell }: { kafka: KafkaConnection; tell: (line: string) => void },
-): Promise<void> {
+export async function restoreLog(folder: string, content: Content, options: RestoreOptions): Promise<void> {
+  if (await isRestored(folder, content, options.kafka)) return options.tell('the log is already restored')
+  await writeLog(folder, content, options)
+}
+
+/** Returns true if consumer groups have positions, which a restore writes last, and the topics have the last records of the backup. */
+async function isRestored(folder: string, content: Content, kafka: KafkaConnection): Promise<boolean> {
+  const groups = [...new Set(content.positions.map(({ group }) => group))]
+  if (groups.length === 0 || (await groupPositions(kafka, groups)).length < content.positions.length) return false
+  const move = positionsIn(folder, content)
+  const log = openLog(kafka)
+  try {
+    for (const last of lastRecords(folder, content)) {
+      const position = { topic: last.topic, partition: last.partition, offset: String(last.offset) }
+      const found = await recordAt(log, move.of(position))
+      if (!found || !isSame(found, withPositions(last, move))) return false
+    }
+    return true
+  } finally {
+    await log.close()
+  }
+}
+
+async function writeLog(folder: string, content: Content, { kafka, tell }: RestoreOptions): Promise<void> {
   const names = Object.keys(content.topics)
   const move = positionsIn(folder, content)
   const translate = (record: LogRecord) => withPositions(record, move)
