@@ -51,7 +51,7 @@ const writers: [what: string, first: string, write: string, next: string][] = [
   [
     'a change of .env',
     "import { ensureEnvFile } from './packages/cli/src/containers/project.ts'; await ensureEnvFile(folder)",
-    "import { recordStore } from './packages/cli/src/containers/project.ts'; recordStore('postgresql', folder)",
+    "import { recordServers } from './packages/cli/src/containers/project.ts'; recordServers({ store: 'postgresql', brokers: 1 }, folder)",
     "import { ensureEnvFile } from './packages/cli/src/containers/project.ts'; await ensureEnvFile(folder)",
   ],
   [

@@ -1,3 +1,4 @@
+import type { Brokers } from '@orderflow/cli'
 import { type ContainerStack, inspectContainers, startContainers } from '@orderflow/test-kit/containers'
 import type { OperatedStack } from '../specs/commands.ts'
 import { copyRepository } from '../support/checkouts/repository-copy.ts'
@@ -5,9 +6,9 @@ import { copyRepository } from '../support/checkouts/repository-copy.ts'
 export interface RunningContainers extends ContainerStack, OperatedStack {}
 
 /** Starts the stack in a new copy of this checkout, in which commands can be run. */
-export async function startCheckout(): Promise<RunningContainers> {
+export async function startCheckout(brokers: Brokers = 1): Promise<RunningContainers> {
   const copy = copyRepository()
-  const stack = await startContainers(copy)
+  const stack = await startContainers(copy, brokers)
   const { project, variables } = stack
   return {
     ...stack,

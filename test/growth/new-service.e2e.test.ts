@@ -17,6 +17,7 @@ describe('docs/new-service.md', () => {
     const byHand = changed.filter((path) => !/^(chart|components|envelope-schema)\//.test(path))
     expect(byHand).to.have.members([
       '.devcontainer/devcontainer.json',
+      'docker-compose.brokers.yml',
       'docker-compose.postgresql.yml',
       'docker-compose.yml',
       'package-lock.json',

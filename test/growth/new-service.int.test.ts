@@ -22,6 +22,7 @@ describe('make new-service', () => {
     const listed = changed.filter((path) => !/^(chart|components)\//.test(path))
     expect(listed).to.have.members([
       '.devcontainer/devcontainer.json',
+      'docker-compose.brokers.yml',
       'docker-compose.postgresql.yml',
       'docker-compose.yml',
       'envelope-schema/asyncapi.json',

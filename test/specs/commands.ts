@@ -134,7 +134,7 @@ export function operatorCommands(operated: () => OperatedStack): void {
   })
 }
 
-const rowOf = (name: string, state: string) => new RegExp(`^${name} +${state}\\b`, 'm')
+export const rowOf = (name: string, state: string) => new RegExp(`^${name} +${state}\\b`, 'm')
 
 export function succeeded({ code, stdout, stderr }: Ended): string {
   expect(code, stdout + stderr).to.equal(0)

@@ -114,7 +114,8 @@ describe('./orderflow upgrade', function () {
     ])
     for (const subject of subjects) expect(subject).to.match(/^[A-Z][a-z]+ .{1,60}$/)
     const generated = readFileSync(join(folder, '.gitattributes'), 'utf8')
-    expect(generated).to.contain('\ncomponents/postgresql/statestore-save.yaml linguist-generated\n')
+    for (const file of ['components/postgresql/statestore-save.yaml', 'docker-compose.brokers.yml'])
+      expect(generated).to.contain(`\n${file} linguist-generated\n`)
   })
 
   it('restarts one service after the other with `make up`', async () => {

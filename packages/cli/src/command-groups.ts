@@ -15,7 +15,7 @@ const stackOptions: Record<string, Option> = {
   store: { value: 'STORE', summary: 'mongodb, postgresql or sqlite, see docs/stores.md (default: the variable STORE)' },
   brokers: {
     value: '1|3',
-    summary: 'the number of Kafka brokers, as processes, see docs/operations.md (default: the variable BROKERS)',
+    summary: 'the number of Kafka brokers, see docs/operations.md (default: the variable BROKERS)',
   },
 }
 

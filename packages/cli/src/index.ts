@@ -15,13 +15,15 @@ export { runtimeFolders } from './commands/sbom.ts'
 export { docker } from './containers/docker.ts'
 export { composeMissing, engineMissing, ensureEngine } from './containers/engine.ts'
 export { buildServiceImages, ensureImages } from './containers/images.ts'
-export { kafkaPasswords, variableOf } from './containers/project.ts'
+export { brokerPortVariable, kafkaPasswords, variableOf } from './containers/project.ts'
 export { podOf } from './containers/replicas.ts'
 export { generatedFiles } from './generate/files.ts'
 export { ensureAccess, readPublishers, removePublisher, setPublisher } from './kafka/access.ts'
 export {
+  type Brokers,
   brokerHeap,
   brokerMachine,
+  brokerNames,
   brokerRules,
   brokerSecurity,
   brokerSettings,
@@ -107,8 +109,6 @@ export { ensureRunning } from './processes/ensure.ts'
 export { prepareKafka } from './processes/kafka.ts'
 export { startPrometheus } from './processes/observers.ts'
 export {
-  type Brokers,
-  brokerNames,
   createPlan,
   databaseFile,
   dataFolder,

@@ -96,7 +96,7 @@ export interface Runner {
   /** The supported numbers of brokers. The first one is the default. Empty if Kafka belongs to others. */
   brokerCounts: readonly number[]
   /** Returns the number of brokers that have data. Undefined if there is no data. */
-  lastBrokers: () => number | undefined
+  lastBrokers: () => Promise<number | undefined>
   /** Returns the location of the store's data, such as a volume. Returns undefined if there is no data. */
   dataOf: (store: Store) => Promise<string | undefined>
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Disk, mountDisk, unmountBelow } from '@orderflow/service-kit/testing'
 import { expect } from 'chai'
-import { recordStore } from '../src/containers/project.ts'
+import { recordServers } from '../src/containers/project.ts'
 import { localCertificate } from '../src/lib/credentials.ts'
 import { replaceFile } from '../src/lib/files.ts'
 import { self, withLock } from '../src/lib/lock.ts'
@@ -39,7 +39,7 @@ describe('the stack on a full disk', () => {
       ['the secrets of the stack', () => void stackTokens(folder)],
       ['a password', () => void stackPassword(folder, 'postgresql')],
       ['the certificate', () => localCertificate(join(folder, 'certificates')).then(() => {})],
-      ['the variables of Docker Compose', () => recordStore('postgresql', folder)],
+      ['the variables of Docker Compose', () => recordServers({ store: 'postgresql', brokers: 3 }, folder)],
     ] as const) {
       it(`keeps ${title} unchanged on a full disk, names the file, and works again with free space`, async () => {
         writeFileSync(join(folder, '.env'), variables)

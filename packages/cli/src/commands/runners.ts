@@ -127,8 +127,11 @@ export async function chooseStore(
  * Returns the number of brokers that `BROKERS` names. The default is that of the last start.
  * @throws {CliError} `usage` for an unsupported number, and if Kafka has data of another number of brokers
  */
-export function chooseBrokers({ title, brokerCounts, lastBrokers }: Runner, asked: string | undefined): number {
-  const last = lastBrokers()
+export async function chooseBrokers(
+  { title, brokerCounts, lastBrokers }: Pick<Runner, 'title' | 'brokerCounts' | 'lastBrokers'>,
+  asked: string | undefined,
+): Promise<number> {
+  const last = await lastBrokers()
   if (!asked) return last ?? brokerCounts[0] ?? 0
   const count = brokerCounts.find((each) => String(each) === asked)
   if (!count) {

@@ -79,7 +79,7 @@ export async function chooseServers(
   const runner = await chooseRunner(env, options)
   // Creates the file of keys and its folder now. Otherwise a Docker engine would create the folder as root.
   ensureApiKeys()
-  const brokers = chooseBrokers(runner, env.BROKERS)
+  const brokers = await chooseBrokers(runner, env.BROKERS)
   return { runner, servers: { store: await chooseStore(runner, env.STORE, options.onProgress), brokers } }
 }
 

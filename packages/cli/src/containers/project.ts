@@ -2,33 +2,39 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
+import { type Brokers, brokerNames } from '../kafka/broker.ts'
 import { addressAt, securedKafka } from '../kafka/connection.ts'
 import { exporterUser, operatorUser, publishUser } from '../kafka/rights.ts'
-import { bodyOf, isLasting, makeCertificate, newSecret, pemOf } from '../lib/credentials.ts'
+import { bodyOf, isFor, isLasting, makeCertificate, newSecret, pemOf } from '../lib/credentials.ts'
 import { removeUnfinished, replaceFile } from '../lib/files.ts'
 import type { ComposeStore } from '../lib/images.ts'
 import { jaegerVariables } from '../lib/jaeger.ts'
 import { applicationName, repository } from '../lib/paths.ts'
-import { containerPorts, defaultPorts } from '../lib/ports.ts'
+import { brokerPorts, containerPorts, defaultPorts } from '../lib/ports.ts'
 import { ofServices, type Service, services, storedServices } from '../lib/services.ts'
 import type { Reached } from '../runner.ts'
 
-export interface Project extends Reached {
-  name: string
+/** The servers of a stack, which `.env` selects by the names of Compose files. */
+export interface ComposeServers {
   store: ComposeStore
+  brokers: Brokers
+}
+
+export interface Project extends Reached, ComposeServers {
+  name: string
   profiles: readonly string[]
 }
 
 const envFile = (folder: string) => join(folder, '.env')
 
 /**
- * Writes `.env` from `.env.example` with random secrets and a certificate for Kafka. Adds missing variables to an existing file. Returns true if the
- * file has changed.
+ * Writes `.env` from `.env.example` with random secrets and a certificate for Kafka. Adds missing variables to an existing file, and replaces a
+ * certificate that lacks the name of a broker. Returns true if the file has changed.
  */
-export async function ensureEnvFile(folder = repository): Promise<boolean> {
+export async function ensureEnvFile(folder = repository, brokers: Brokers = 1): Promise<boolean> {
   removeUnfinished(folder)
   const existing = existsSync(envFile(folder)) ? readFileSync(envFile(folder), 'utf8') : undefined
-  const text = await withCertificate(withSecrets(existing ?? newText()))
+  const text = await withCertificate(withSecrets(existing ?? newText()), brokerNames({ brokers }))
   if (text === existing) return false
   replaceFile(envFile(folder), text, 0o600)
   return true
@@ -53,10 +59,11 @@ function withSecrets(text: string): string {
   return withVariables(text, Object.fromEntries(missing.map((name) => [name, newSecret()])))
 }
 
-async function withCertificate(text: string): Promise<string> {
-  const { KAFKA_CERTIFICATE: known, KAFKA_KEY: knownKey } = parseEnv(text)
-  if (known && knownKey && isLasting(pemOf('CERTIFICATE', known))) return text
-  const { certificate, key } = await makeCertificate(['kafka'])
+async function withCertificate(text: string, hosts: readonly string[]): Promise<string> {
+  const { KAFKA_CERTIFICATE: body, KAFKA_KEY: knownKey } = parseEnv(text)
+  const known = body && pemOf('CERTIFICATE', body)
+  if (known && knownKey && isLasting(known) && isFor(hosts, known)) return text
+  const { certificate, key } = await makeCertificate([...brokerNames({ brokers: 3 })])
   return withVariables(text, { KAFKA_CERTIFICATE: bodyOf(certificate), KAFKA_KEY: bodyOf(key) })
 }
 
@@ -70,22 +77,30 @@ function withVariables(text: string, variables: Record<string, string>): string 
   return `${others.trimEnd()}\n${lines.join('')}`
 }
 
+export const brokersFile = 'docker-compose.brokers.yml'
 export const postgresqlFile = 'docker-compose.postgresql.yml'
 
 /** The application's own settings of containers. Compose reads them after the generated files. */
 const overrideFile = 'docker-compose.override.yml'
 
-/** Returns the names of the Compose files for a store. */
-export function filesOf(store: ComposeStore, folder = repository): string[] {
-  const ofStore = store === 'postgresql' ? [postgresqlFile] : []
+/** The servers of docker-compose.yml without further files. */
+export const defaultServers: ComposeServers = { store: 'mongodb', brokers: 1 }
+
+const addedFiles = ({ store, brokers }: ComposeServers) => [
+  ...(brokers === 3 ? [brokersFile] : []),
+  ...(store === 'postgresql' ? [postgresqlFile] : []),
+]
+
+/** Returns the names of the Compose files for these servers. */
+export function filesOf(servers: ComposeServers, folder = repository): string[] {
   const own = existsSync(join(folder, overrideFile)) ? [overrideFile] : []
-  return ['docker-compose.yml', ...ofStore, ...own]
+  return ['docker-compose.yml', ...addedFiles(servers), ...own]
 }
 
-/** Writes the store's Compose files to `.env`, so that `docker compose` without options reads them. */
-export function recordStore(store: ComposeStore, folder = repository): void {
+/** Writes the Compose files of these servers to `.env`, so that `docker compose` without options reads them. */
+export function recordServers(servers: ComposeServers, folder = repository): void {
   const others = readFileSync(envFile(folder), 'utf8').replace(/^COMPOSE_FILE=.*(\n|$)/gm, '')
-  const line = store === 'postgresql' ? `COMPOSE_FILE=${filesOf(store, folder).join(':')}\n` : ''
+  const line = addedFiles(servers).length > 0 ? `COMPOSE_FILE=${filesOf(servers, folder).join(':')}\n` : ''
   replaceFile(envFile(folder), `${others.trimEnd()}\n${line}`, 0o600)
 }
 
@@ -112,22 +127,34 @@ export function volumeOf({ name }: Project, store: ComposeStore): string {
   return `${name}_${store === 'mongodb' ? 'mongo' : 'postgresql'}`
 }
 
+/** Returns the address at which a broker is published. */
+const brokerAddress = (port: (name: string, usual: number) => number) => (broker: string) =>
+  `localhost:${port(brokerPortVariable(broker), brokerPorts(defaultPorts, broker).broker)}`
+
+/** Returns a name such as `KAFKA_2_PORT`. */
+export const brokerPortVariable = (broker: string): string => `${broker.toUpperCase().replace('-', '_')}_PORT`
+
 /** Returns undefined before the first start, because this start writes `.env`. */
 export function readProject(folder = repository): Project | undefined {
   if (!existsSync(envFile(folder))) return undefined
   const env = { ...parseEnv(readFileSync(envFile(folder), 'utf8')), ...process.env }
   const port = (name: string, usual: number) => Number(env[name] ?? usual)
   const profiles = (env.COMPOSE_PROFILES ?? '').split(',').filter(Boolean)
+  const files = env.COMPOSE_FILE?.split(':') ?? []
+  const servers: ComposeServers = {
+    store: files.includes(postgresqlFile) ? 'postgresql' : 'mongodb',
+    brokers: files.includes(brokersFile) ? 3 : 1,
+  }
   const kafkaCertificate = pemOf('CERTIFICATE', env.KAFKA_CERTIFICATE ?? '')
   const kafkaOf = (username: string) =>
     securedKafka(
-      `localhost:${port('KAFKA_PORT', defaultPorts.kafka)}`,
+      brokerNames(servers).map(brokerAddress(port)).join(),
       { username, password: env[kafkaPasswords[username] ?? ''] ?? '' },
       kafkaCertificate,
     )
   return {
     name: env.COMPOSE_PROJECT_NAME ?? applicationName,
-    store: env.COMPOSE_FILE?.split(':').includes(postgresqlFile) ? 'postgresql' : 'mongodb',
+    ...servers,
     services: ofServices((service) =>
       addressAt('localhost', {
         http: port(variableOf(service, 'HTTP_PORT'), service.http),

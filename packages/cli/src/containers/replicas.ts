@@ -5,7 +5,7 @@ import { localFolder, repository } from '../lib/paths.ts'
 import { loopbacks } from '../lib/ports.ts'
 import { ofServices, type Service, serviceNamed, sidecarOf } from '../lib/services.ts'
 import { docker } from './docker.ts'
-import { filesOf, readProject } from './project.ts'
+import { defaultServers, filesOf, readProject } from './project.ts'
 
 type ReplicaCounts = Record<string, number>
 
@@ -109,5 +109,5 @@ export function composeFiles(): string[] {
 }
 
 function withoutAdditions(): string[] {
-  return filesOf(readProject()?.store ?? 'mongodb').map((file) => join(repository, file))
+  return filesOf(readProject() ?? defaultServers).map((file) => join(repository, file))
 }

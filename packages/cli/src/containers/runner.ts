@@ -1,4 +1,5 @@
 import { writeSync } from 'node:fs'
+import type { Brokers } from '../kafka/broker.ts'
 import { streamSettings } from '../kafka/connection.ts'
 import { groupMembers, type Missing, membersMissing, untilNothingMissing } from '../kafka/readiness.ts'
 import { CliError } from '../lib/error.ts'
@@ -14,11 +15,19 @@ import {
   storedServices,
 } from '../lib/services.ts'
 import { type LogOptions, logLines, paint } from '../lib/terminal.ts'
-import type { ProgressOptions, Readiness, Runner, ServiceProbe } from '../runner.ts'
+import type { KafkaOptions, ProgressOptions, Readiness, Runner, ServiceProbe } from '../runner.ts'
 import { type Container, compose, containersOf, docker, serviceOf } from './docker.ts'
 import { composeMissing, engineMissing } from './engine.ts'
 import { pullStackImages } from './images.ts'
-import { ensureEnvFile, type Project, readProject, recordObservers, recordStore, volumeOf } from './project.ts'
+import {
+  defaultServers,
+  ensureEnvFile,
+  type Project,
+  readProject,
+  recordObservers,
+  recordServers,
+  volumeOf,
+} from './project.ts'
 import {
   composeFiles,
   expectedContainers,
@@ -29,15 +38,21 @@ import {
   writeAdditions,
 } from './replicas.ts'
 import { dockerStatus, requireContainers } from './status.ts'
-import { dockerUp, startServers } from './up.ts'
+import { type DockerKafkaOptions, dockerUp, startServers } from './up.ts'
 
 export const containerRunner: Runner = {
   name: 'docker',
   title: 'in containers',
   stores: ['mongodb', 'postgresql'],
   surroundings: 'containers',
-  brokerCounts: [1],
-  lastBrokers: () => undefined,
+  brokerCounts: [1, 3],
+  lastBrokers: async () => {
+    const { name } = readProject() ?? {}
+    if (!name) return undefined
+    // Three brokers have volumes with other names than a single broker.
+    if (await hasVolume(`${name}_kafka-.*`)) return 3
+    return (await hasVolume(`${name}_kafka`)) ? 1 : undefined
+  },
   missing: async (options, store) =>
     (await engineMissing()) ??
     (await composeMissing()) ??
@@ -52,12 +67,10 @@ export const containerRunner: Runner = {
     const project = readProject()
     if (!project) return undefined
     const volume = volumeOf(project, project.store)
-    const names = await docker('volume', 'ls', '--quiet', '--filter', `name=^${volume}$`)
-    return names.trim() ? `the volume ${volume}` : undefined
+    return (await hasVolume(volume)) ? `the volume ${volume}` : undefined
   },
-  // The caller has checked that the store is one of `stores`.
-  up: ({ store, ...options }) => dockerUp({ store: store as ComposeStore, ...options }),
-  startKafka: async ({ store, ...options }) => (await startServers({ store: store as ComposeStore, ...options })).kafka,
+  up: ({ observed, rebuild, ...options }) => dockerUp({ ...optionsOf(options), observed, rebuild }),
+  startKafka: async (options) => (await startServers(optionsOf(options))).kafka,
   down,
   clean: async () => {
     const project = readProject()
@@ -73,6 +86,17 @@ export const containerRunner: Runner = {
   requireRunning: (parts) => requireContainers(requireProject(), parts),
   operate,
   streamVariables: async () => ({ ...(await trustVariables()), ...streamSettings(requireProject().kafka) }),
+}
+
+/** Returns false without a Docker engine. */
+async function hasVolume(pattern: string): Promise<boolean> {
+  const names = await docker('volume', 'ls', '--quiet', '--filter', `name=^${pattern}$`).catch(() => '')
+  return names.trim() !== ''
+}
+
+/** The caller has checked that this runner supports both. */
+function optionsOf({ store, brokers, onProgress, signal }: KafkaOptions): DockerKafkaOptions {
+  return { store: store as ComposeStore, brokers: brokers as Brokers, onProgress, signal }
 }
 
 function requireProject(): Project {
@@ -96,10 +120,10 @@ async function down(): Promise<boolean> {
   return true
 }
 
-/** Removes the volumes. Resets the store and the numbers of replicas to their defaults. */
-async function clean({ name, store }: Project): Promise<string[]> {
+/** Removes the volumes. Resets the store, the number of brokers and the numbers of replicas to their defaults. */
+async function clean({ name }: Project): Promise<string[]> {
   removeAdditions()
-  if (store !== 'mongodb') recordStore('mongodb')
+  recordServers(defaultServers)
   const label = `label=com.docker.compose.project=${name}`
   const volumes = (await docker('volume', 'ls', '--quiet', '--filter', label)).trim().split('\n').filter(Boolean)
   for (const volume of volumes) await docker('volume', 'rm', volume)
@@ -125,8 +149,8 @@ function hasReader(): boolean {
 
 async function scale(service: string, count: number, { onProgress, signal }: ProgressOptions): Promise<void> {
   await writeAdditions({ ...readReplicaCounts(), [service]: count })
-  const store = readProject()?.store ?? 'mongodb'
-  const { kafka } = await dockerUp({ store, observed: false, rebuild: false, onProgress, signal })
+  const { store, brokers } = readProject() ?? defaultServers
+  const { kafka } = await dockerUp({ store, brokers, observed: false, rebuild: false, onProgress, signal })
   const members = await groupMembers(kafka, [service])
   onProgress(paint('green', `${service}: runs ${count} times, members of its consumer group: ${members.size}`))
   if (count > partitions.containers) {

@@ -1,21 +1,28 @@
-import { untilAllConsume } from '../kafka/readiness.ts'
+import { brokersMissing, type Missing, untilAllConsume } from '../kafka/readiness.ts'
 import { ensureTopics, topics } from '../kafka/topics.ts'
 import { CliError } from '../lib/error.ts'
-import { type ComposeStore, grafanaImage, jaegerImage, prometheusImage, stackImages } from '../lib/images.ts'
-import { withRetries } from '../lib/poll.ts'
+import { grafanaImage, jaegerImage, prometheusImage, stackImages } from '../lib/images.ts'
+import { repository } from '../lib/paths.ts'
+import { poll, withRetries } from '../lib/poll.ts'
+import { withHeartbeat } from '../lib/run-tool.ts'
 import { services } from '../lib/services.ts'
 import type { ProvisionOptions } from '../provision/build.ts'
 import type { ProgressOptions } from '../runner.ts'
 import { type Container, compose, containersOf, docker, serviceOf } from './docker.ts'
 import { composeMissing, engineMissing } from './engine.ts'
 import { buildServiceImages, ensureImages, pull } from './images.ts'
-import { ensureEnvFile, type Project, readProject, recordObservers, recordStore } from './project.ts'
+import {
+  type ComposeServers,
+  ensureEnvFile,
+  type Project,
+  readProject,
+  recordObservers,
+  recordServers,
+} from './project.ts'
 import { rebuildStores } from './rebuild.ts'
 import { composeFiles, podsOf, readReplicaCounts, writeAdditions } from './replicas.ts'
 
-interface DockerKafkaOptions extends ProgressOptions {
-  store: ComposeStore
-}
+export interface DockerKafkaOptions extends ProgressOptions, ComposeServers {}
 
 interface DockerUpOptions extends DockerKafkaOptions {
   /** True to start the observers, too: at this start and at every later start until `make down`. */
@@ -23,6 +30,8 @@ interface DockerUpOptions extends DockerKafkaOptions {
   /** True to rebuild all stores from the log before services start. */
   rebuild: boolean
 }
+
+const replicationTimeoutMs = 60 * 60_000
 
 /** @throws {CliError} `no-engine` if Docker or Compose is missing; only `./orderflow engine` installs them */
 export async function dockerUp({ rebuild, ...options }: DockerUpOptions): Promise<Project> {
@@ -37,6 +46,7 @@ export async function dockerUp({ rebuild, ...options }: DockerUpOptions): Promis
     onProgress(`${restarted.join(', ')}: restarted to use the network of the new pod`)
     await startContainers(['--remove-orphans'])
   }
+  await untilReplicated(project, options)
   // The container `setup` has checked the topics, too, but its warnings are only in its log.
   const warnings = await withRetries('Kafka', () => ensureTopics(project.kafka, topics.containers))
   for (const warning of warnings) onProgress(`warning: ${warning}`)
@@ -58,14 +68,16 @@ export async function startServers(options: DockerKafkaOptions): Promise<Project
 /** Writes the files of this machine, and pulls or builds all images. */
 async function prepareProject({
   store,
+  brokers,
   observed,
   onProgress,
   signal,
 }: Omit<DockerUpOptions, 'rebuild'>): Promise<Project> {
   const missing = (await engineMissing()) ?? (await composeMissing())
   if (missing) throw new CliError('no-engine', missing, { nextStep: './orderflow engine, or make up STACK=local' })
-  if (await ensureEnvFile()) onProgress('.env: written, with random values for missing secrets')
-  if (readProject()?.store !== store) recordStore(store)
+  if (await ensureEnvFile(repository, brokers)) onProgress('.env: written, with random values for missing secrets')
+  const last = readProject()
+  if (last?.store !== store || last.brokers !== brokers) recordServers({ store, brokers })
   if (observed) await addObservers({ onProgress, signal })
   // Writes this file again, because the other Compose files may have changed.
   await writeAdditions(readReplicaCounts())
@@ -80,6 +92,19 @@ async function prepareProject({
 /** @param args options, then names in docker-compose.yml; without names, starts all containers */
 function startContainers(args: string[]): Promise<void> {
   return compose(composeFiles(), ['up', '--detach', '--wait', '--wait-timeout', '180', ...args])
+}
+
+/** Waits until all brokers have all records. After the loss of a disk, one of them copies its whole log. */
+async function untilReplicated({ kafka, brokers }: Project, { onProgress, signal }: ProgressOptions): Promise<void> {
+  if (brokers === 1) return
+  let missing: Missing
+  const probe = async () => {
+    missing = await brokersMissing(kafka, brokers)
+    return missing === undefined
+  }
+  const wait = () => poll(probe, { timeoutMs: replicationTimeoutMs, everyMs: 200, signal })
+  if (await withHeartbeat('kafka', { onProgress, detail: () => missing ?? '' }, wait)) return
+  throw new CliError('not-ready', `kafka: ${missing}`, { nextStep: 'make status, make logs' })
 }
 
 /**

@@ -31,7 +31,7 @@ export function composeFile(): string {
     cli: relative(repository, cliFolder),
     setupArguments: isInstalled ? '' : ', args: { SERVICE: packages/cli }',
     exporterProgram: join('/app', relative(repository, programFile('#exporter'))),
-    broker: brokerPart(),
+    broker: brokerVariables({ ...brokerSettings, ...brokerSecurity(listeners, brokerSecrets) }, '      '),
     passwords: passwordsPart(),
     services: services.map(servicePart).join(''),
   })}`
@@ -54,20 +54,23 @@ const listeners = {
   controller: 'localhost:9093',
 }
 
-function brokerPart(): string {
-  const secrets = {
-    // These two variables need no check here, because other containers in the file require them.
-    password: `\${KAFKA_BROKER_PASSWORD}`,
-    certificate: `\${KAFKA_CERTIFICATE}`,
-    key: fromEnv('KAFKA_KEY'),
-  }
-  const settings = Object.entries({ ...brokerSettings, ...brokerSecurity(listeners, secrets) })
+const fromEnv = (variable: string) => `\${${variable}:?is not set; see .env.example}`
+
+export const brokerSecrets = {
+  // These two variables need no check here, because other containers in the file require them.
+  password: `\${KAFKA_BROKER_PASSWORD}`,
+  certificate: `\${KAFKA_CERTIFICATE}`,
+  key: fromEnv('KAFKA_KEY'),
+}
+
+/** Returns the lines with a broker's variables. */
+export function brokerVariables(settings: Record<string, string | number | boolean>, indent: string): string {
   const variables = [
     ['KAFKA_HEAP_OPTS', brokerHeap] as const,
     ['KAFKA_JVM_PERFORMANCE_OPTS', brokerMachine.join(' ')] as const,
-    ...settings.map(([setting, value]) => [brokerVariable(setting), value] as const),
+    ...Object.entries(settings).map(([setting, value]) => [brokerVariable(setting), value] as const),
   ]
-  return variables.map(([variable, value]) => `      ${variable}: ${scalar(value)}\n`).join('')
+  return variables.map(([variable, value]) => `${indent}${variable}: ${scalar(value)}\n`).join('')
 }
 
 /** Returns a value for YAML, with quotes if needed. Compose requires strings, and YAML reads some unquoted words as other types. */
@@ -81,8 +84,6 @@ function passwordsPart(): string {
     .map((variable) => `      ${variable}: ${fromEnv(variable)}\n`)
     .join('')
 }
-
-const fromEnv = (variable: string) => `\${${variable}:?is not set; see .env.example}`
 
 function servicePart(service: Service): string {
   const { name, folder, role, http, https, hasStore } = service

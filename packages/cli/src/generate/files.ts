@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { postgresqlFile } from '../containers/project.ts'
+import { brokersFile, postgresqlFile } from '../containers/project.ts'
 import { replaceFile } from '../lib/files.ts'
 import { cliFolder, isInstalled, programFile, repository, versions } from '../lib/paths.ts'
 import { defaultPorts } from '../lib/ports.ts'
@@ -27,6 +27,7 @@ import {
   subscriptionsFile,
 } from './components.ts'
 import { composeFile, composePostgresqlFile, dockerfile } from './compose.ts'
+import { composeBrokersFile } from './compose-brokers.ts'
 import { asyncApiFile, bundledSchemas, topicConstants, topicsFile } from './contract.ts'
 import { alertsFile, dashboardFile } from './objective.ts'
 
@@ -99,6 +100,7 @@ export function generatedFiles(): Map<string, string | undefined> {
     ['.node-version', `${versions.node}\n`],
     ['docker-compose.yml', composeFile()],
     ...(isInstalled ? [['Dockerfile', dockerfile()] as const] : []),
+    [brokersFile, composeBrokersFile()],
     [postgresqlFile, composePostgresqlFile()],
     ['components/observe/jaeger.yml', containersJaeger()],
     ['components/observe/prometheus.yml', containersConfig()],

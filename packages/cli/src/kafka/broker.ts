@@ -1,6 +1,12 @@
 import { pemLine } from '../lib/credentials.ts'
 import { brokerUser, operatorUser } from './rights.ts'
 
+/** The number of brokers. With three, the stack loses nothing if one broker and its disk are lost. */
+export type Brokers = 1 | 3
+
+export const brokerNames = ({ brokers }: { brokers: Brokers }): readonly string[] =>
+  ['kafka', 'kafka-2', 'kafka-3'].slice(0, brokers)
+
 /** The settings of every broker: of the process, the container, and the broker in tests of releases. */
 export const brokerSettings = {
   // Brokers create no topics, because the stack creates them with partitions and limits.
@@ -56,7 +62,7 @@ export function brokerVariable(setting: string): string {
 interface BrokerListeners {
   /** Listeners for clients, with TLS and passwords, such as `{ HOST: ':9092' }`. */
   clients: Record<string, string>
-  /** The listener on loopback without TLS, for the broker and setup. */
+  /** The listener for brokers and setup. The listener of a single broker is on loopback and uses no TLS. */
   broker: string
   controller: string
 }
@@ -120,5 +126,16 @@ export function brokerSecurity(
     'authorizer.class.name': 'org.apache.kafka.metadata.authorizer.StandardAuthorizer',
     'allow.everyone.if.no.acl.found': false,
     'super.users': `User:${brokerUser};User:${operatorUser}`,
+  }
+}
+
+/** Returns the settings of brokers with authentication that reach each other over the network. All listeners use TLS, and brokers trust the certificate. */
+export function clusterSecurity(listeners: BrokerListeners, secrets: BrokerSecrets): Record<string, string | boolean> {
+  const names = [...Object.keys(listeners.clients), 'BROKER', 'CONTROLLER']
+  return {
+    ...brokerSecurity(listeners, secrets),
+    'listener.security.protocol.map': names.map((name) => `${name}:SASL_SSL`).join(),
+    'ssl.truststore.type': 'PEM',
+    'ssl.truststore.certificates': pemLine('CERTIFICATE', secrets.certificate),
   }
 }

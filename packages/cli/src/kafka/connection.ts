@@ -45,10 +45,13 @@ interface KafkaUser {
   password: string
 }
 
-/** @param certificate the broker's certificate as PEM */
-export function securedKafka(address: string, user: KafkaUser, certificate: string): KafkaConnection {
+/**
+ * @param addresses the addresses of brokers, separated by commas
+ * @param certificate the brokers' certificate as PEM
+ */
+export function securedKafka(addresses: string, user: KafkaUser, certificate: string): KafkaConnection {
   return {
-    bootstrapBrokers: [address],
+    bootstrapBrokers: addresses.split(','),
     sasl: { mechanism: 'SCRAM-SHA-512', ...user },
     tls: { ca: certificate },
   }

@@ -42,7 +42,7 @@ export const kubernetesRunner: Runner = {
     return (await readPods(record)).length > 0 ? 'stopped' : 'absent'
   },
   lastStore: () => readRecord()?.store ?? namedStore() ?? 'mongodb',
-  lastBrokers: () => undefined,
+  lastBrokers: async () => undefined,
   // The store is not a part of the release.
   dataOf: async () => undefined,
   up: async ({ store, observed, rebuild, ...options }) => {

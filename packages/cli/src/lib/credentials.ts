@@ -40,6 +40,12 @@ export function isLasting(certificate: string): boolean {
   return Date.parse(new X509Certificate(certificate).validTo) > Date.now() + 7 * dayMs
 }
 
+/** Returns true if a PEM certificate is valid for each of these host names. */
+export function isFor(hosts: readonly string[], certificate: string): boolean {
+  const parsed = new X509Certificate(certificate)
+  return hosts.every((host) => parsed.checkHost(host) !== undefined)
+}
+
 /** Returns a self-signed certificate for localhost, the loopback addresses, and further names or addresses. */
 export async function makeCertificate(others: string[] = []): Promise<Certificate> {
   const names = ['localhost', '127.0.0.1', '::1', ...others]

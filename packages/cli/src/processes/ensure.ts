@@ -1,3 +1,4 @@
+import { brokerNames } from '../kafka/broker.ts'
 import { localKafka } from '../kafka/connection.ts'
 import {
   brokersMissing,
@@ -15,7 +16,7 @@ import { serviceDatabases } from '../lib/postgresql.ts'
 import { withHeartbeat } from '../lib/run-tool.ts'
 import { doesConsume, entryOf, type Service, services, sidecarOf } from '../lib/services.ts'
 import { prepareKafka } from './kafka.ts'
-import { brokerNames, kafkaOf, type Plan, type ProcessName, recordServers, serverNames } from './plan.ts'
+import { kafkaOf, type Plan, type ProcessName, recordServers, serverNames } from './plan.ts'
 import { postgresqlAnswers, preparePostgresql } from './postgresql.ts'
 import { processState, startProcess, stopProcesses } from './process-control.ts'
 import { processSpecs } from './process-spec.ts'

@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import {
   brokerHeap,
   brokerMachine,
+  brokerNames,
   brokerRules,
   brokerSettings,
   controllerSecurity,
@@ -21,7 +22,7 @@ import { eventually } from '../lib/poll.ts'
 import { bracketed, brokerPorts, loopbacks } from '../lib/ports.ts'
 import { javaCommand } from '../lib/run-tool.ts'
 import { entryOf } from '../lib/services.ts'
-import { brokerNames, dataFolder, type Plan, type ProcessName, stackPassword } from './plan.ts'
+import { dataFolder, type Plan, type ProcessName, stackPassword } from './plan.ts'
 
 export function kafkaCommand(plan: Plan, name: ProcessName): string[] {
   return brokerCommand(propertiesFile(plan.folder, name), sharedClasses())

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
+import { type Brokers, brokerNames } from '../kafka/broker.ts'
 import { type CertificateFiles, localCertificate, newSecret } from '../lib/credentials.ts'
 import { removeUnfinished, replaceFile } from '../lib/files.ts'
 import { brokerPorts, type StackPorts } from '../lib/ports.ts'
@@ -14,17 +15,11 @@ export const jaeger = 'jaeger'
 
 export type LocalStore = 'sqlite' | 'postgresql'
 
-/** The number of brokers. With three, the stack loses nothing if one broker and its disk are lost. */
-export type Brokers = 1 | 3
-
 /** The servers of a stack, which stay the same as long as its data exist. */
 export interface Servers {
   store: LocalStore
   brokers: Brokers
 }
-
-export const brokerNames = ({ brokers }: Pick<Servers, 'brokers'>): readonly ProcessName[] =>
-  ['kafka', 'kafka-2', 'kafka-3'].slice(0, brokers)
 
 /** Returns the names of the processes that services need: the database and the brokers. */
 export function serverNames({ store, brokers }: Servers): readonly ProcessName[] {

@@ -1,13 +1,14 @@
 import { spawn } from 'node:child_process'
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { brokerNames } from '../kafka/broker.ts'
 import { replaceFile } from '../lib/files.ts'
 import { withLock } from '../lib/lock.ts'
 import { cliFolder, repository } from '../lib/paths.ts'
 import { poll } from '../lib/poll.ts'
 import { type ProcessEntry, readProcessTable } from '../lib/process-table.ts'
 import type { ProcessName } from './plan.ts'
-import { brokerNames, jaeger, logFile } from './plan.ts'
+import { jaeger, logFile } from './plan.ts'
 
 export interface ProcessSpec {
   name: ProcessName

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sidecarTraceVariables } from '@orderflow/service-kit/trace-settings'
+import { brokerNames } from '../kafka/broker.ts'
 import { jaegerVariables } from '../lib/jaeger.ts'
 import { apiKeysFile, compileCacheFolder, daprdFile, packagesVersion, repository, versions } from '../lib/paths.ts'
 import { bracketed, brokerPorts, loopbacks, type ServicePorts } from '../lib/ports.ts'
@@ -8,7 +9,6 @@ import { javaCommand } from '../lib/run-tool.ts'
 import { entryOf, type Service, services, sidecarOf, storedServices } from '../lib/services.ts'
 import { kafkaCommand } from './kafka.ts'
 import {
-  brokerNames,
   databaseFile,
   dataFolder,
   jaeger,

@@ -1,5 +1,6 @@
 import { existsSync, rmSync } from 'node:fs'
 import { join, relative } from 'node:path'
+import { type Brokers, brokerNames } from '../kafka/broker.ts'
 import { addressAt } from '../kafka/connection.ts'
 import { localFolder, repository } from '../lib/paths.ts'
 import { localPorts } from '../lib/ports.ts'
@@ -18,8 +19,6 @@ import { restartProcesses } from './ensure.ts'
 import { showLogs } from './logs.ts'
 import { startJaeger, startPrometheus } from './observers.ts'
 import {
-  type Brokers,
-  brokerNames,
   brokersOf,
   createPlan,
   databaseFile,
@@ -50,7 +49,7 @@ export const processRunner: Runner = {
   missing: async () => undefined,
   state: async () => (stackStatus(localFolder).some((row) => row.state === 'running') ? 'running' : 'absent'),
   lastStore: () => storeOf(localFolder),
-  lastBrokers: () => (existsSync(join(dataFolder(localFolder), 'kafka')) ? brokersOf(localFolder) : undefined),
+  lastBrokers: async () => (existsSync(join(dataFolder(localFolder), 'kafka')) ? brokersOf(localFolder) : undefined),
   dataOf: async (store) => {
     const files = storedServices.map((service) => databaseFile(localFolder, service))
     const paths = (store === 'sqlite' ? files : [databaseFolder(localFolder)]).filter((path) => existsSync(path))

@@ -46,6 +46,13 @@ export const steps: readonly Step[] = [
       )
     },
   },
+  {
+    version: '0.3.0',
+    title: 'Mark the Compose file of three brokers as generated',
+    why: 'make generate writes this file for make up STACK=docker BROKERS=3.',
+    change: (application) =>
+      appendFileSync(join(application, '.gitattributes'), 'docker-compose.brokers.yml linguist-generated\n'),
+  },
 ]
 
 function edit(file: string, from: RegExp, to: string): void {

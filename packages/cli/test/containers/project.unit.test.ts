@@ -5,15 +5,17 @@ import { parseEnv } from 'node:util'
 import { expect } from 'chai'
 import { generate } from 'selfsigned'
 import {
+  brokersFile,
+  defaultServers,
   ensureEnvFile,
   kafkaPasswords,
   postgresqlFile,
   readProject,
   recordObservers,
-  recordStore,
+  recordServers,
   variableOf,
 } from '../../src/containers/project.ts'
-import { bodyOf, pemOf } from '../../src/lib/credentials.ts'
+import { bodyOf, makeCertificate, pemOf } from '../../src/lib/credentials.ts'
 import { repository } from '../../src/lib/paths.ts'
 import { services, storedServices } from '../../src/lib/services.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
@@ -71,7 +73,7 @@ describe('.env', () => {
     const read = () => parseEnv(readFileSync(join(folder, '.env'), 'utf8'))
     const { KAFKA_CERTIFICATE = '', KAFKA_KEY = '' } = read()
     const certificate = new X509Certificate(pemOf('CERTIFICATE', KAFKA_CERTIFICATE))
-    for (const host of ['kafka', 'localhost']) expect(certificate.checkHost(host)).to.equal(host)
+    for (const host of ['kafka', 'kafka-2', 'kafka-3', 'localhost']) expect(certificate.checkHost(host)).to.equal(host)
     expect(certificate.checkPrivateKey(createPrivateKey(pemOf('PRIVATE KEY', KAFKA_KEY)))).to.equal(true)
     expect(readProject(folder)?.kafka.tls?.ca).to.equal(pemOf('CERTIFICATE', KAFKA_CERTIFICATE))
 
@@ -85,6 +87,17 @@ describe('.env', () => {
     expect(readFileSync(join(folder, '.env'), 'utf8').match(/^KAFKA_(CERTIFICATE|KEY)=/gm)).to.have.length(2)
   })
 
+  it('gets a new certificate for three brokers, if the existing one has only the name of one', async () => {
+    const { certificate, key } = await makeCertificate(['kafka'])
+    const body = bodyOf(certificate)
+    writeFileSync(join(folder, '.env'), `KAFKA_CERTIFICATE=${body}\nKAFKA_KEY=${bodyOf(key)}\n`)
+    const read = () => parseEnv(readFileSync(join(folder, '.env'), 'utf8')).KAFKA_CERTIFICATE ?? ''
+    await ensureEnvFile(folder, 1)
+    expect(read()).to.equal(body)
+    await ensureEnvFile(folder, 3)
+    expect(new X509Certificate(pemOf('CERTIFICATE', read())).checkHost('kafka-3')).to.equal('kafka-3')
+  })
+
   it('contains a project name, so that two checkouts have different volumes', async () => {
     await ensureEnvFile(folder)
     expect(readProject(folder)?.name).to.match(/^orderflow-[0-9a-f]{4}$/)
@@ -94,13 +107,26 @@ describe('.env', () => {
     await ensureEnvFile(folder)
     const { COMPOSE_FILE: none, ...others } = parseEnv(readFileSync(join(folder, '.env'), 'utf8'))
     expect([none, readProject(folder)?.store]).to.deep.equal([undefined, 'mongodb'])
-    for (let twice = 0; twice < 2; twice += 1) recordStore('postgresql', folder)
+    for (let twice = 0; twice < 2; twice += 1) recordServers({ store: 'postgresql', brokers: 1 }, folder)
     const text = readFileSync(join(folder, '.env'), 'utf8')
     expect(text.match(/^COMPOSE_FILE=.*$/gm)).to.deep.equal([`COMPOSE_FILE=docker-compose.yml:${postgresqlFile}`])
     expect(readProject(folder)?.store).to.equal('postgresql')
-    recordStore('mongodb', folder)
+    recordServers(defaultServers, folder)
     expect(parseEnv(readFileSync(join(folder, '.env'), 'utf8'))).to.deep.equal(others)
     expect(statSync(join(folder, '.env')).mode & 0o777).to.equal(0o600)
+  })
+
+  it('selects three brokers by COMPOSE_FILE, and then contains the addresses of all', async () => {
+    await ensureEnvFile(folder)
+    const usual = readProject(folder)
+    recordServers({ store: 'postgresql', brokers: 3 }, folder)
+    appendFileSync(join(folder, '.env'), 'KAFKA_3_PORT=1234\n')
+    const { COMPOSE_FILE } = parseEnv(readFileSync(join(folder, '.env'), 'utf8'))
+    expect(COMPOSE_FILE).to.equal(`docker-compose.yml:${brokersFile}:${postgresqlFile}`)
+    const { brokers, store, kafka } = readProject(folder) ?? {}
+    expect([usual?.brokers, brokers, store]).to.deep.equal([1, 3, 'postgresql'])
+    expect(usual?.kafka.bootstrapBrokers).to.deep.equal(['localhost:9092'])
+    expect(kafka?.bootstrapBrokers).to.deep.equal(['localhost:9092', 'localhost:9094', 'localhost:1234'])
   })
 
   it('gets the profiles of observers and the address for traces, and loses them when no observer is left', async () => {

@@ -3,6 +3,10 @@ import { parseEnv } from 'node:util'
 import {
   type Addresses,
   addressAt,
+  type Brokers,
+  brokerNames,
+  brokerPorts,
+  brokerPortVariable,
   entryOf,
   type KafkaConnection,
   kafkaPasswords,
@@ -38,11 +42,14 @@ export function portVariables(ports: StackPorts): Record<string, string> {
       [variableOf(service, 'HTTPS_PORT'), String(https)],
     ]
   })
-  return { ...Object.fromEntries(ofEach), ...serverPorts(ports) }
+  const ofBrokers = brokerNames({ brokers: 3 }).map((name) => [
+    brokerPortVariable(name),
+    String(brokerPorts(ports, name).broker),
+  ])
+  return { ...Object.fromEntries([...ofEach, ...ofBrokers]), ...serverPorts(ports) }
 }
 
 const serverPorts = (ports: StackPorts) => ({
-  KAFKA_PORT: String(ports.kafka),
   MONGO_PORT: String(mongoPort(ports)),
   POSTGRESQL_PORT: String(ports.postgresql),
   JAEGER_PORT: String(ports.jaeger),
@@ -53,7 +60,7 @@ const serverPorts = (ports: StackPorts) => ({
 const mongoPort = ({ kafkaController }: StackPorts) => kafkaController
 
 /** @param envFile the `.env` file that `make up` wrote */
-export function composeSettings(envFile: string, ports: StackPorts): ComposeSettings {
+export function composeSettings(envFile: string, ports: StackPorts, brokers: Brokers): ComposeSettings {
   const variables = parseEnv(readFileSync(envFile, 'utf8')) as Record<string, string>
   const isSecret = ([name]: [string, string]) => /_(PASSWORD|TOKEN|KEYS?)$/.test(name)
   const secrets = Object.fromEntries(Object.entries(variables).filter(isSecret))
@@ -63,10 +70,11 @@ export function composeSettings(envFile: string, ports: StackPorts): ComposeSett
     dryRun: service.hasStore ? entryOf(secrets, variableOf(service, 'DRY_RUN_TOKEN')) : '',
   })
   const certificate = pemOf('CERTIFICATE', entryOf(variables, 'KAFKA_CERTIFICATE'))
+  const kafkaAddresses = brokerNames({ brokers }).map((name) => `127.0.0.1:${brokerPorts(ports, name).broker}`)
   const kafkaAs: ComposeSettings['kafkaAs'] = (
     username,
     password = entryOf(secrets, entryOf(kafkaPasswords, username)),
-  ) => securedKafka(`127.0.0.1:${ports.kafka}`, { username, password }, certificate)
+  ) => securedKafka(kafkaAddresses.join(), { username, password }, certificate)
   return {
     secrets,
     tokens: ofServices(tokensOf),

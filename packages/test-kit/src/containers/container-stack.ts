@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { appendFileSync, mkdirSync, rmSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import {
+  type Brokers,
   defaultPorts,
   docker,
   ensureImages,
@@ -40,14 +41,15 @@ const logFile = join(testFolder('containers'), 'containers.log')
  * Starts the stack of a copy of the application, with free ports and its own Compose project. `stop` removes the copy. If this process is
  * killed, the reaper of Testcontainers removes the stack.
  */
-export async function startContainers(copy: ApplicationCopy): Promise<ContainerStack> {
+export async function startContainers(copy: ApplicationCopy, brokers: Brokers = 1): Promise<ContainerStack> {
   const ports = await freePorts()
   const project = `orderflow-test-${randomBytes(4).toString('hex')}`
   await ensureImages({ onProgress: () => {}, signal: undefined }, [reaperImage])
   const reaper = await getReaper(await getContainerRuntimeClient())
   reaper.addComposeProject(project)
   rmSync(logFile, { force: true })
-  const variables = { STACK: 'docker', COMPOSE_PROJECT_NAME: project, ...portVariables(ports) }
+  const named = { STACK: 'docker', BROKERS: String(brokers), COMPOSE_PROJECT_NAME: project }
+  const variables = { ...named, ...portVariables(ports) }
   const program = join(copy.folder, relative(repository, programFile('#cli')))
   const orderflow = (command: string): Promise<Ended> => copy.run(process.execPath, [program, command], variables)
   const log = () => docker('compose', '-p', project, 'logs', '--no-color', '--timestamps')
@@ -67,7 +69,7 @@ export async function startContainers(copy: ApplicationCopy): Promise<ContainerS
   try {
     const { code, stdout, stderr } = await orderflow('up')
     if (code !== 0) throw new Error(`the stack did not start, exit code ${code}:\n${stdout}${stderr}`)
-    const settings = composeSettings(join(copy.folder, '.env'), ports)
+    const settings = composeSettings(join(copy.folder, '.env'), ports, brokers)
     stores = openStores(settings.storeUri)
     const { ask, kill, restart } = controlContainers(project, settings.addresses.kafka, stores)
     const readCertificate = 'process.stdout.write(fs.readFileSync(process.env.Web__CertificateFile))'
