@@ -121,9 +121,9 @@ async function down(): Promise<boolean> {
 }
 
 /** Removes the volumes. Resets the store, the number of brokers and the numbers of replicas to their defaults. */
-async function clean({ name }: Project): Promise<string[]> {
+async function clean({ name, store, brokers }: Project): Promise<string[]> {
   removeAdditions()
-  recordServers(defaultServers)
+  if (store !== defaultServers.store || brokers !== defaultServers.brokers) recordServers(defaultServers)
   const label = `label=com.docker.compose.project=${name}`
   const volumes = (await docker('volume', 'ls', '--quiet', '--filter', label)).trim().split('\n').filter(Boolean)
   for (const volume of volumes) await docker('volume', 'rm', volume)
