@@ -34,6 +34,18 @@ describeInContainers('a stack of containers with three brokers', function () {
     recover: async () => void succeeded(await stack().make('up')),
   })
 
+  it('lets a broker keep its log if it was killed between the format of this log and the record of it', async () => {
+    const { project, kill, restart } = stack()
+    const run = async (...command: string[]) => (await openContainer(project, 'kafka-3')).exec(command)
+    const identity = () => run('cat', '/var/lib/kafka/data/log/meta.properties')
+    const before = await identity()
+    await run('rm', '/mnt/shared/config/3')
+    await kill('kafka-3')
+    await restart('kafka-3')
+    expect(await identity()).to.equal(before)
+    await run('test', '-e', '/mnt/shared/config/3')
+  })
+
   it('lists all brokers in `make status`, and refuses another number of brokers while it has data', async () => {
     const { make } = stack()
     const printed = succeeded(await make('status'))
