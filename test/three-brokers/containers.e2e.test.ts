@@ -1,4 +1,4 @@
-import { brokerNames, docker } from '@orderflow/cli'
+import { brokerNames, docker, eventually } from '@orderflow/cli'
 import { openContainer } from '@orderflow/test-kit/containers'
 import { expect } from 'chai'
 import { describeInContainers } from '../containers/available.ts'
@@ -35,15 +35,21 @@ describeInContainers('a stack of containers with three brokers', function () {
   })
 
   it('lets a broker keep its log if it was killed between the format of this log and the record of it', async () => {
-    const { project, kill, restart } = stack()
-    const run = async (...command: string[]) => (await openContainer(project, 'kafka-3')).exec(command)
+    const { project, kill } = stack()
+    const broker = () => openContainer(project, 'kafka-3')
+    const run = async (...command: string[]) => (await broker()).exec(command)
     const identity = () => run('cat', '/var/lib/kafka/data/log/meta.properties')
     const before = await identity()
     await run('rm', '/mnt/shared/config/3')
     await kill('kafka-3')
-    await restart('kafka-3')
+    await (await broker()).start()
+    const isRecorded = () =>
+      run('test', '-e', '/mnt/shared/config/3').then(
+        () => true,
+        () => undefined,
+      )
+    await eventually(isRecorded, 'the record of kafka-3')
     expect(await identity()).to.equal(before)
-    await run('test', '-e', '/mnt/shared/config/3')
   })
 
   it('lists all brokers in `make status`, and refuses another number of brokers while it has data', async () => {

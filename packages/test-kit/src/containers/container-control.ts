@@ -1,5 +1,4 @@
 import {
-  brokerNames,
   groupMembers,
   groupMissing,
   type InnerRequest,
@@ -41,7 +40,7 @@ export function controlContainers(project: string, kafka: KafkaConnection, store
   }
 
   async function missing(name: ContainerName, stale: ReadonlySet<string>): Promise<Missing> {
-    if (brokerNames({ brokers: 3 }).includes(name)) return await kafkaMissing(kafka)
+    if (name === 'kafka') return await kafkaMissing(kafka)
     if (name === 'mongo' || name === 'postgresql') {
       await stores.ping()
       return undefined
