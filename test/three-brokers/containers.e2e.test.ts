@@ -21,35 +21,44 @@ describeInContainers('a stack of containers with three brokers', function () {
   })
   const stack = () => started as RunningContainers
 
+  const run = async (broker: string, ...command: string[]) =>
+    (await openContainer(stack().project, broker)).exec(command)
+  /** Returns the id of a broker's log, with which controllers know each other. */
+  const identity = (broker: string) => run(broker, 'grep', '^directory.id=', '/var/lib/kafka/data/log/meta.properties')
+  const lostIdentities = new Map<string, string>()
+
   threeBrokers(stack, 'containers', {
     async lose(broker) {
       const { project, kill } = stack()
       await load.accepts(4)
+      lostIdentities.set(broker, await identity(broker))
       await kill(broker)
       const { id } = await openContainer(project, broker)
       await docker('rm', '--volumes', id)
       await docker('volume', 'rm', `${project}_${broker === 'kafka' ? 'kafka-1' : broker}`)
       await load.accepts(4)
     },
-    recover: async () => void succeeded(await stack().make('up')),
+    async recover(broker) {
+      succeeded(await stack().make('up'))
+      // The controller must not vote with its former identity, because it has lost its votes.
+      expect(await identity(broker)).not.to.equal(lostIdentities.get(broker))
+    },
   })
 
   it('lets a broker keep its log if it was killed between the format of this log and the record of it', async () => {
     const { project, kill } = stack()
-    const broker = () => openContainer(project, 'kafka-3')
-    const run = async (...command: string[]) => (await broker()).exec(command)
-    const identity = () => run('cat', '/var/lib/kafka/data/log/meta.properties')
-    const before = await identity()
-    await run('rm', '/mnt/shared/config/3')
-    await kill('kafka-3')
-    await (await broker()).start()
+    const [broker, record] = ['kafka-3', '/mnt/shared/config/3']
+    const before = await identity(broker)
+    await run(broker, 'rm', record)
+    await kill(broker)
+    await (await openContainer(project, broker)).start()
     const isRecorded = () =>
-      run('test', '-e', '/mnt/shared/config/3').then(
+      run(broker, 'test', '-e', record).then(
         () => true,
         () => undefined,
       )
     await eventually(isRecorded, 'the record of kafka-3')
-    expect(await identity()).to.equal(before)
+    expect(await identity(broker)).to.equal(before)
   })
 
   it('lists all brokers in `make status`, and refuses another number of brokers while it has data', async () => {
