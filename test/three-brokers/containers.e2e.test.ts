@@ -1,4 +1,4 @@
-import { brokerNames, docker, eventually } from '@orderflow/cli'
+import { brokerNames, docker } from '@orderflow/cli'
 import { openContainer } from '@orderflow/test-kit/containers'
 import { expect } from 'chai'
 import { describeInContainers } from '../containers/available.ts'
@@ -46,19 +46,14 @@ describeInContainers('a stack of containers with three brokers', function () {
   })
 
   it('lets a broker keep its log if it was killed between the format of this log and the record of it', async () => {
-    const { project, kill } = stack()
+    const { kill, make } = stack()
     const [broker, record] = ['kafka-3', '/mnt/shared/config/3']
     const before = await identity(broker)
     await run(broker, 'rm', record)
     await kill(broker)
-    await (await openContainer(project, broker)).start()
-    const isRecorded = () =>
-      run(broker, 'test', '-e', record).then(
-        () => true,
-        () => undefined,
-      )
-    await eventually(isRecorded, 'the record of kafka-3')
+    succeeded(await make('up'))
     expect(await identity(broker)).to.equal(before)
+    await run(broker, 'test', '-e', record)
   })
 
   it('lists all brokers in `make status`, and refuses another number of brokers while it has data', async () => {
