@@ -274,7 +274,6 @@ describe('copyTopic', () => {
       batches.push(records.map(({ value }) => value.length / 1024))
       await append(topic, partition, records)
     }
-    const offsets = new Offsets()
     const translate = async (record: LogRecord) => ({ ...record, changes: [] })
     await copyTopic(topic, { from, to, translate, onProgress: () => {} })
     expect(batches).to.deep.equal([[60, 60], [60], [200], [1]])
