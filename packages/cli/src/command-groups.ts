@@ -208,6 +208,18 @@ export const commandGroups: CommandGroups = {
       more: 'The environment variable State__ConnectionString has the URI of the server (docs/stores.md).',
       run: async () => (await import('./commands/databases.ts')).databases(process.env),
     },
+    region: {
+      summary: 'Let MirrorMaker copy to this Kafka (passive), or let services use the copy (active)',
+      parameters: 'passive|active',
+      options: {
+        minutes: { value: 'N', summary: 'active: handle the events of the last N minutes again (default: 10)' },
+      },
+      run: nearNamedKafka(
+        async ({ args: [role], text }) =>
+          (await import('./commands/topics.ts')).region(role, text('minutes'), process.env),
+        ({ all }) => ({ args: ['region', ...all] }),
+      ),
+    },
     retention: {
       summary: 'Show or set how long Kafka keeps events and dead letters',
       options: { days: { value: 'N|forever', summary: 'set the time to this number of days' } },

@@ -7,6 +7,7 @@ export { type CopiedRecord, type Counts, copyTopic, type TargetLog } from './bac
 export { copyError } from './backup/errors.ts'
 export { type Content, readContent } from './backup/folder.ts'
 export { groupPositions, movePositions, requireStopped } from './backup/groups.ts'
+export { makeActive, makePassive } from './backup/region.ts'
 export { restoreLog } from './backup/restore.ts'
 export { openTarget, withCopySettings } from './backup/target.ts'
 export { commandGroups } from './command-groups.ts'
@@ -48,6 +49,7 @@ export {
   serviceMissing,
 } from './kafka/readiness.ts'
 export { brokerUser, operatorUser, publishUser, stackUsers } from './kafka/rights.ts'
+export { changeTopics } from './kafka/topic-settings.ts'
 export { addPartitions, consumedTopics, ensureTopics, topicDifferences, topics, withAdmin } from './kafka/topics.ts'
 export { denyTransactions, transactionDenial, transactionsWarning } from './kafka/transactions.ts'
 export { bodyOf, makeCertificate, newSecret, pemOf } from './lib/credentials.ts'
@@ -69,6 +71,7 @@ export { isAlive, self, withLock } from './lib/lock.ts'
 export {
   cacheFolder,
   daprdFile,
+  kafkaJarsFolder,
   localFolder,
   packagesVersion,
   programFile,
@@ -147,6 +150,7 @@ export { buildTime, hashOf, type Provisioned, type ProvisionOptions, pythonPacka
 export {
   copyArtifact,
   gitleaksTool,
+  mirrorMakerTool,
   promtool,
   promtoolFile,
   schemathesisTool,

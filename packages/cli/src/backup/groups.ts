@@ -1,4 +1,5 @@
 import { type KafkaConnection, protocolErrors } from '@orderflow/service-kit/kafka'
+import type { Admin } from '@platformatic/kafka'
 import { groupMembers } from '../kafka/readiness.ts'
 import { withAdmin } from '../kafka/topics.ts'
 import { CliError } from '../lib/error.ts'
@@ -46,15 +47,17 @@ export async function movePositions(kafka: KafkaConnection, positions: readonly 
   const groups = [...new Set(positions.map(({ group }) => group))]
   const known = new Map((await groupPositions(kafka, groups)).map((each) => [keyOf(each), each.offset]))
   const due = positions.filter((each) => each.offset > (known.get(keyOf(each)) ?? -1n))
-  await withAdmin(kafka, async (admin) => {
-    for (const [groupId, own] of Map.groupBy(due, ({ group }) => group)) {
-      const topics = [...Map.groupBy(own, ({ topic }) => topic)].map(([name, partitions]) => ({
-        name,
-        partitionOffsets: partitions.map(({ partition, offset }) => ({ partition, offset })),
-      }))
-      await admin.alterConsumerGroupOffsets({ groupId, topics })
-    }
-  })
+  await withAdmin(kafka, (admin) => commitPositions(admin, due))
+}
+
+export async function commitPositions(admin: Admin, positions: readonly GroupPosition[]): Promise<void> {
+  for (const [groupId, own] of Map.groupBy(positions, ({ group }) => group)) {
+    const topics = [...Map.groupBy(own, ({ topic }) => topic)].map(([name, partitions]) => ({
+      name,
+      partitionOffsets: partitions.map(({ partition, offset }) => ({ partition, offset })),
+    }))
+    await admin.alterConsumerGroupOffsets({ groupId, topics })
+  }
 }
 
 const keyOf = ({ group, topic, partition }: GroupPosition) => `${group} ${topic}/${partition}`

@@ -1,8 +1,7 @@
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import { openLog } from '@orderflow/service-kit/operations'
 import { settingsOf, type TopicSettings } from '@orderflow/service-kit/topic-settings'
-import { withAdmin } from '../kafka/topics.ts'
-import { eventually } from '../lib/poll.ts'
+import { changeTopics } from '../kafka/topic-settings.ts'
 import type { TargetLog } from './copy.ts'
 
 /** Opens the log that receives copies. Loads the client on demand, because that takes half a second. */
@@ -36,48 +35,25 @@ export async function withCopySettings(
   topics: string[],
   work: () => Promise<void>,
 ): Promise<void> {
-  await setTopics(kafka, topics, () => whileCopied)
+  await changeTopics(
+    kafka,
+    changesOf(topics, () => whileCopied),
+  )
   try {
     await work()
   } catch (error) {
     // The error of `work` is more helpful than that of a Kafka which has ended. The next run restores the settings.
-    await setTopics(kafka, topics, settingsOf).catch(() => {})
+    await changeTopics(kafka, changesOf(topics, settingsOf)).catch(() => {})
     throw error
   }
-  await setTopics(kafka, topics, settingsOf)
+  await changeTopics(kafka, changesOf(topics, settingsOf))
 }
 
-const topicResource = 2 as const
-const [set, remove] = [0, 1] as const
-
-/** Sets the settings that differ while records are copied. A setting that `settingsFor` lacks gets the broker's default. */
-async function setTopics(
-  kafka: KafkaConnection,
-  topics: string[],
-  settingsFor: (topic: string) => TopicSettings,
-): Promise<void> {
-  const wanted = topics.flatMap((topic) =>
-    Object.keys(whileCopied).map((name) => ({ topic, name, value: settingsFor(topic)[name] })),
+/** A setting that `settingsFor` lacks gets the broker's default. */
+const changesOf = (topics: string[], settingsFor: (topic: string) => TopicSettings) =>
+  new Map(
+    topics.map((topic) => [
+      topic,
+      Object.fromEntries(Object.keys(whileCopied).map((name) => [name, settingsFor(topic)[name]])),
+    ]),
   )
-  const resources = [...Map.groupBy(wanted, ({ topic }) => topic)].map(([resourceName, own]) => ({
-    resourceType: topicResource,
-    resourceName,
-    configs: own.map(({ name, value }) =>
-      value === undefined ? { name, configOperation: remove } : { name, value, configOperation: set },
-    ),
-  }))
-  await withAdmin(kafka, async (admin) => {
-    await admin.incrementalAlterConfigs({ resources })
-    const isSet = async () => {
-      const asked = topics.map((resourceName) => ({
-        ...{ resourceType: topicResource, resourceName, configurationKeys: Object.keys(whileCopied) },
-      }))
-      const found = await admin.describeConfigs({ resources: asked })
-      return wanted.every(({ topic, name, value }) => {
-        const actual = found.find(({ resourceName }) => resourceName === topic)?.configs
-        return value === undefined || actual?.find((config) => config.name === name)?.value === value
-      })
-    }
-    await eventually(isSet, 'the brokers to report the settings of the topics')
-  })
-}

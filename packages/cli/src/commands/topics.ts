@@ -1,3 +1,4 @@
+import { makeActive, makePassive } from '../backup/region.ts'
 import { kafkaConnection } from '../kafka/connection.ts'
 import { untilAllConsume } from '../kafka/readiness.ts'
 import { dayMs, forever, keepFor, keptFor } from '../kafka/retention.ts'
@@ -27,6 +28,31 @@ export async function partitions(env: NodeJS.ProcessEnv): Promise<void> {
   if (isNamed) return
   tell('waiting until the sidecars consume the new partitions')
   await untilAllConsume(kafka, tell)
+}
+
+/** The default of `./orderflow region active --minutes`. Copying is seldom this late. */
+const defaultMinutes = 10
+
+/**
+ * Runs `./orderflow region` for the same Kafka as `./orderflow partitions`.
+ * @throws {CliError} `usage` for another role than `passive` and `active`, and for a wrong number of minutes
+ */
+export async function region(
+  role: string | undefined,
+  given: string | undefined,
+  env: NodeJS.ProcessEnv,
+): Promise<void> {
+  const minutes = Number(given ?? defaultMinutes)
+  if ((role !== 'passive' && role !== 'active') || !Number.isInteger(minutes) || minutes < 0) {
+    throw new CliError('usage', 'the role of the region, or the number of minutes, is wrong', {
+      nextStep: './orderflow region passive, or ./orderflow region active --minutes 10',
+    })
+  }
+  const kafka = env.Stream__Brokers ? kafkaConnection(env) : (await requireRunning(['kafka'])).kafka
+  const specs = topics[env.Stream__Brokers ? 'containers' : (await activeRunner()).surroundings]
+  if (role === 'active') for (const line of await makeActive(kafka, specs, minutes * 60_000)) print(line)
+  else for (const line of await makePassive(kafka, specs)) print(`warning: ${line}`)
+  print(`the region is ${role}`)
 }
 
 const maxDays = 36_500

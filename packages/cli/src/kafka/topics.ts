@@ -60,7 +60,7 @@ export async function withAdmin<Result>(
  * Creates missing topics. Returns a warning for each difference between a topic and `specs`. Waits until every partition has a leader that clients
  * can find.
  */
-export async function ensureTopics(kafka: KafkaConnection, specs: TopicSpec[]): Promise<string[]> {
+export async function ensureTopics(kafka: KafkaConnection, specs: readonly TopicSpec[]): Promise<string[]> {
   return await withAdmin(kafka, async (admin) => {
     const existing = new Set(await admin.listTopics())
     for (const { name, partitions, configs } of specs.filter((spec) => !existing.has(spec.name))) {
@@ -79,10 +79,10 @@ export async function topicDifferences(kafka: KafkaConnection, specs: TopicSpec[
   return await withAdmin(kafka, (admin) => differences(admin, kafka, specs))
 }
 
-const differences = (admin: Admin, kafka: KafkaConnection, specs: TopicSpec[]) =>
+const differences = (admin: Admin, kafka: KafkaConnection, specs: readonly TopicSpec[]) =>
   settingDifferences(admin, kafka, new Map(specs.map(({ name, configs }) => [name, configs])))
 
-function partitionWarnings(specs: TopicSpec[], extents: ReadonlyMap<string, readonly Extent[]>): string[] {
+function partitionWarnings(specs: readonly TopicSpec[], extents: ReadonlyMap<string, readonly Extent[]>): string[] {
   return specs.flatMap(({ name, partitions }) => {
     const actual = extents.get(name)?.length ?? 0
     if (actual === partitions) return []
@@ -116,7 +116,7 @@ export async function addPartitions(kafka: KafkaConnection, specs: TopicSpec[]):
   })
 }
 
-const namesOf = (specs: TopicSpec[]) => specs.map(({ name }) => name)
+const namesOf = (specs: readonly TopicSpec[]) => specs.map(({ name }) => name)
 
 /** Retries, because a broker reports a new topic with a delay. */
 export function partitionCounts(admin: Admin, names: string[]): Promise<Map<string, number>> {

@@ -181,6 +181,23 @@ async function copyCheckedTlc(folder: string, options: ProvisionOptions): Promis
   checkHash(tlcArtifact, hashOf(await copyArtifact(tlcArtifact, folder, options)))
 }
 
+/** The jars of MirrorMaker 2 that a broker's jars lack. */
+export const mirrorMakerArtifacts = ['connect-mirror', 'connect-mirror-client'].map(
+  (name) => `org.apache.kafka:${name}:${versions.kafka}`,
+)
+
+export function mirrorMakerTool(): Provisioned {
+  return {
+    folder: join(cacheFolder(), `mirror-maker-${versions.kafka}`),
+    about: `MirrorMaker ${versions.kafka}: downloading 0.4 MB`,
+    needs: [java, maven],
+    async make(folder, options) {
+      for (const artifact of mirrorMakerArtifacts)
+        checkHash(artifact, hashOf(await copyArtifact(artifact, folder, options)))
+    },
+  }
+}
+
 /** Copies the jar of an artifact, such as `group:name:1.0`, and returns its path. Does not check the hash of the jar. */
 export async function copyArtifact(
   artifact: string,
