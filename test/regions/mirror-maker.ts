@@ -52,6 +52,7 @@ function propertiesOf(from: Side, to: Side): string {
     '',
     'checkpoints.topic.',
     'offset-syncs.topic.',
+    'heartbeats.topic.',
     'offset.storage.',
     'status.storage.',
     'config.storage.',
