@@ -1,5 +1,6 @@
 import type { Part } from '../report/part.ts'
 import { access } from './access.ts'
+import { capacity } from './capacity.ts'
 import { compare } from './compare.ts'
 import { envelope } from './envelope.ts'
 import { gateway } from './gateway.ts'
@@ -37,6 +38,7 @@ export const parts = {
   network,
   pods,
   scaling,
+  capacity,
   compare,
   envelope,
 } satisfies Record<string, Part>
