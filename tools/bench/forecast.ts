@@ -26,9 +26,9 @@ const document = join(repository, 'docs/forecast.md')
 const chartsFolder = join(repository, 'docs/forecast')
 const simpy = pythonPackages('forecast', join(folder, 'requirements.txt'), 'simpy: downloading 27 KB')
 
-function python(args: string[]): Promise<string> {
+function python(args: string[], onLine: (line: string) => void = () => {}): Promise<string> {
   const env = { PYTHONPATH: simpy.folder, PYTHONDONTWRITEBYTECODE: '1' }
-  return runTool('python3', args, { cwd: folder, env })
+  return runTool('python3', args, { cwd: folder, env, onLine })
 }
 
 /** Copies the last result of the benchmark, so that others can repeat the forecast. Returns the copy. */
@@ -57,18 +57,7 @@ function write({ sections, charts }: Forecast, source: string): void {
 
 await provisionTools([simpy], { onProgress: console.error })
 if (process.argv[2] === 'test') {
-  console.log(
-    await python([
-      '-m',
-      'unittest',
-      'discover',
-      '--verbose',
-      '--start-directory',
-      'test',
-      '--top-level-directory',
-      '.',
-    ]),
-  )
+  await python(['-m', 'unittest', 'discover', '--start-directory', 'test', '--top-level-directory', '.'], console.error)
 } else {
   const source = measured()
   const forecast = JSON.parse(await python(['-m', 'forecast', measuredFile])) as Forecast

@@ -29,7 +29,9 @@ export function findingsOf(capacity: Capacity): Findings {
 
 function tableOf(title: string, cells: Cell[]): Table {
   const rows = Map.groupBy(cells, ({ load, replicas }) => `${load} × ${replicas}`)
-  const names = Object.keys(cells[0]?.used ?? {}).filter((name) => cells.some(({ used }) => (used[name] ?? 0) > 0))
+  const names = [...new Set(cells.flatMap(({ used }) => Object.keys(used)))].filter((name) =>
+    cells.some(({ used }) => (used[name] ?? 0) > 0),
+  )
   return {
     title,
     head: ['load × replicas', 'per second', 'processors busy', ...names.map((name) => `${name}, µs each`)],

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
+import { cpus } from 'node:os'
 import { type ProcessSpec, processState } from '@orderflow/cli'
 import type { BenchStack } from '../support/bench-stack.ts'
-import { countBusyShare, countProcessorTime } from '../support/process-use.ts'
+import { countBusyShare, countProcessorTime, ownProcessorMs } from '../support/process-use.ts'
 
 /** The numbers of calls of a service, and of their events. */
 export interface Calls {
@@ -23,6 +24,8 @@ export interface Reading {
   seconds: number
   /** The busy share of the machine's processors. */
   busy: number
+  /** Milliseconds of processor time in each second that belong to programs outside of the benchmark, and to the system. */
+  foreign: number
   /** Milliseconds of processor time, by `service` or `service-sidecar`, `kafka` and `postgresql`. Replicas are added up. */
   used: Record<string, number>
   /** Milliseconds of processor time of the services' main threads. */
@@ -30,24 +33,54 @@ export interface Reading {
   calls: Record<string, Calls>
 }
 
+/** A run is repeated if other programs take more than this, in milliseconds of each second. */
+const mostForeign = 100
+const attempts = 4
+
+/** Repeats a measurement while other programs disturb it. Returns the least disturbed one. */
+export async function undisturbed<Measured extends Reading>(
+  tell: (line: string) => void,
+  measure: () => Promise<Measured>,
+): Promise<Measured> {
+  let best = await measure()
+  for (let attempt = 2; attempt <= attempts && best.foreign > mostForeign; attempt += 1) {
+    tell(`other programs took ${Math.round(best.foreign)} ms of each second; attempt ${attempt} of ${attempts}`)
+    const next = await measure()
+    if (next.foreign < best.foreign) best = next
+  }
+  return best
+}
+
 /** Removes the number of a replica from the name of its process. */
 const kindOf = (name: string) => name.replace(/-\d+$/, '')
 
 const isService = ({ env }: ProcessSpec) => env.Metrics__Port !== undefined
 
-/** Begins a measurement of these processes. The returned function ends the measurement. */
-export async function readMeters(stack: BenchStack, specs: ProcessSpec[]): Promise<() => Promise<Reading>> {
-  const { folder } = stack.plan
+/** Ends a measurement. */
+type End = () => Promise<Reading>
+
+/**
+ * Prepares a measurement of these processes, which must be idle. The returned function begins the measurement at once, so the processes may be stopped
+ * then.
+ */
+export async function readMeters(stack: BenchStack, specs: ProcessSpec[]): Promise<() => End> {
   const services = specs.filter(isService)
   const calls = await callsOf(services)
+  return () => beginAt(stack, services, calls)
+}
+
+function beginAt({ plan: { folder } }: BenchStack, services: ProcessSpec[], calls: Record<string, Calls>): End {
   const threads = threadsOf(folder, services)
-  const [busy, used, at] = [countBusyShare(), countProcessorTime(folder), performance.now()]
+  const [busy, used, own, at] = [countBusyShare(), countProcessorTime(folder), ownProcessorMs(), performance.now()]
   return async () => {
-    const [seconds, busyShare, usedTime] = [(performance.now() - at) / 1_000, busy(), used()]
+    const seconds = (performance.now() - at) / 1_000
+    const [busyShare, usedByName] = [busy(), addedUp(Object.entries(used()))]
+    const known = Object.values(usedByName).reduce((sum, ms) => sum + ms, ownProcessorMs() - own)
     return {
       seconds,
       busy: busyShare,
-      used: addedUp(Object.entries(usedTime)),
+      foreign: busyShare * cpus().length * 1_000 - known / seconds,
+      used: usedByName,
       mainThread: differences(threadsOf(folder, services), threads),
       calls: Object.fromEntries(
         Object.entries(await callsOf(services)).map(([name, after]) => [

@@ -2,14 +2,16 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { entryOf, type ProcessSpec, serviceMissing } from '@orderflow/cli'
 import { orderEvents, paymentEvents } from '@orderflow/envelope-schema'
 import { untilCaughtUp } from '../support/caught-up.ts'
-import { placeOrders, postOrders } from '../support/load.ts'
-import { readMeters } from './meter.ts'
+import { postOrders } from '../support/load.ts'
+import { distance } from '../support/stream.ts'
+import { readMeters, undisturbed } from './meter.ts'
 import type { Cell, Sizes } from './payments.ts'
 import { type Bytes, bytesOf, type Site } from './site.ts'
 
-const connections = 256
+/** Fewer connections post smaller batches, so an order needs more calls. */
+const connections = [64, 256]
 
-/** Measures the path of an order through both services, with one replica of each. The load `loop` comes from clients that wait for each answer. */
+/** Measures the path of an order through both services, with one replica of each. Clients wait for each answer. */
 export async function measureOrders(site: Site, sizes: Sizes): Promise<{ cells: Cell[]; bytes: Bytes }> {
   const { stack, stream, store } = site
   await store.empty()
@@ -18,44 +20,46 @@ export async function measureOrders(site: Site, sizes: Sizes): Promise<{ cells: 
   )
   let placed = 0
 
-  async function untilPaid(): Promise<void> {
+  async function untilPaid(before: bigint[], events: number): Promise<void> {
     await stack.wait('all orders to be Paid', specs, async () => {
       await delay(50)
+      const published = distance(before, await stream.ends(paymentEvents))
+      if (published < events) return `${published} payments of ${events} orders`
+      // Counting reads the whole table, so it begins when all payments are published.
       const paid = await store.count('order-service', '/PaymentApproved')
       return paid < placed ? `${paid} of ${placed} are` : undefined
     })
-    await untilCaughtUp(stack, stream, [['order-service', orderEvents]], specs)
   }
 
   async function measure(load: string, post: () => Promise<number>): Promise<Cell> {
-    const end = await readMeters(stack, specs)
+    const before = await stream.ends(paymentEvents)
+    const end = (await readMeters(stack, specs))()
     const events = await post()
     placed += events
-    await untilPaid()
+    await untilPaid(before, events)
     const reading = await end()
+    // The service still receives some of its own events, and this work would affect the next measurement.
+    await untilCaughtUp(stack, stream, [['order-service', orderEvents]], specs)
     return { load, replicas: 1, events, perSecond: events / reading.seconds, ...reading }
   }
 
-  const steadily = (rate: number) =>
-    measure(String(rate), async () => {
-      if (rate === 0) await delay(sizes.steadySeconds * 1_000)
-      const orders = await placeOrders(stack.ordersUrl, rate, sizes.steadySeconds)
-      const accepted = orders.filter(({ id }) => id !== undefined).length
-      if (accepted < orders.length) throw new Error(`${orders.length - accepted} requests failed`)
-      return accepted
+  const loop = (count: number, amount: number) =>
+    measure(`${count} connections`, async () => {
+      const { answered, failed } = await postOrders(stack.ordersUrl, { connections: count, amount })
+      if (failed > 0) throw new Error(`${failed} requests failed`)
+      return answered
     })
-  const closed = (amount: number) =>
-    measure('loop', async () => (await postOrders(stack.ordersUrl, { connections, amount })).answered)
 
   stack.launch(specs)
   const { http } = entryOf(stack.plan.ports.services, 'order-service')
   await stack.wait('order-service', specs, () => serviceMissing('order-service', http))
-  await closed(sizes.warmUp)
+  await loop(256, sizes.warmUp)
   const bytes = await bytesOf(site)
   const before = placed
-  const cells: Cell[] = []
-  for (const rate of [0, ...sizes.rates.map((each) => each / 2)]) cells.push(await steadily(rate))
-  cells.push(await closed(sizes.backlog / 2))
+  const cells = [await measure('idle', () => delay(sizes.idleSeconds * 1_000, 0))]
+  for (let round = 1; round <= sizes.rounds; round += 1) {
+    for (const count of connections) cells.push(await undisturbed(site.tell, () => loop(count, sizes.events / 4)))
+  }
   const after = await bytesOf(site)
   await stack.stop(specs)
   const perOrder = (kind: keyof Bytes) => (after[kind] - bytes[kind]) / (placed - before)

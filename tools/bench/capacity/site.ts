@@ -12,10 +12,15 @@ export interface Site {
   stack: BenchStack
   stream: Stream
   store: Store
+  tell: (line: string) => void
 }
 
-export async function withSite<Result>(stack: BenchStack, work: (site: Site) => Promise<Result>): Promise<Result> {
-  const site = { stack, stream: openStream(stack.kafka), store: storeOf(uriOf(stack)) }
+export async function withSite<Result>(
+  stack: BenchStack,
+  tell: Site['tell'],
+  work: (site: Site) => Promise<Result>,
+): Promise<Result> {
+  const site = { stack, tell, stream: openStream(stack.kafka), store: storeOf(uriOf(stack)) }
   try {
     return await work(site)
   } finally {

@@ -1,62 +1,56 @@
 import { cpus } from 'node:os'
-import { addPartitions, partitions, topics } from '@orderflow/cli'
+import { addPartitions, partitions, saysYes, topics } from '@orderflow/cli'
 import { type Capacity, findingsOf } from '../capacity/findings.ts'
 import { measureOrders } from '../capacity/orders.ts'
 import { type Cell, measurePayments } from '../capacity/payments.ts'
-import { timesOfStore, withSite } from '../capacity/site.ts'
-import type { Part } from '../report/part.ts'
+import { type Site, timesOfStore, withSite } from '../capacity/site.ts'
+import type { Part, Run } from '../report/part.ts'
 import { readResult } from '../report/results.ts'
 import { withBenchStack } from '../support/bench-stack.ts'
 import { numbersFrom } from '../support/variables.ts'
 
+const replicas = [1, 2, 3, 4, 6]
+
 /**
- * Measures the service times for the model of tools/forecast. REPLICAS="1 2" measures only these numbers of replicas, and keeps the figures of other
- * numbers from the last result. So the part can run in pieces.
+ * Measures the service times for the model of tools/forecast. ROUNDS=2 limits the number of rounds, and MORE=1 adds the rounds to those of the last
+ * result. So the part can run in pieces.
  */
 export const capacity: Part = {
   title: 'processor time of each part, with 1 to 6 replicas of payment-service',
 
   async measure(run) {
-    const replicas = numbersFrom('REPLICAS', '1 2 3 4 6')
-    const rounds = run.quick ? 1 : 3
+    const [rounds = 1] = numbersFrom('ROUNDS', run.quick ? '1' : '5')
     const sizes = run.quick
-      ? { warmUp: 1_000, backlog: 6_000, steadySeconds: 2, rates: [200, 1_000] }
-      : { warmUp: 6_000, backlog: 48_000, steadySeconds: 10, rates: [250, 1_000, 2_500] }
-    const kept = lastCapacity(run.quick)
-    const isMeasured = ({ replicas: count }: Cell) => replicas.includes(Math.max(1, count))
-    const payments: Cell[] = kept?.payments.filter((cell) => !isMeasured(cell)) ?? []
-    const stored = await withBenchStack(['kafka', 'postgresql'], run.tell, (stack) =>
-      withSite(stack, async (site) => {
-        await addPartitions(stack.kafka, topics.containers)
-        for (let round = 1; round <= rounds; round += 1) {
-          for (const count of replicas) {
-            run.tell(`round ${round} of ${rounds}: ${count} replicas`)
-            for (const cell of await measurePayments(site, count, sizes)) {
-              run.tell(`${cell.load}: ${Math.round(cell.perSecond)} events/s, ${cell.busy.toFixed(2)} busy`)
-              payments.push(cell)
-            }
+      ? { rounds, warmUp: 1_000, events: 6_000, idleSeconds: 2 }
+      : { rounds, warmUp: 6_000, events: 48_000, idleSeconds: 5 }
+    const kept = saysYes(process.env, 'MORE') ? lastCapacity(run.quick) : undefined
+    const payments: Cell[] = kept?.payments ?? []
+    const times = await withPartitions(run, async (site) => {
+      for (let round = 1; round <= rounds; round += 1) {
+        for (const count of replicas) {
+          run.tell(`round ${round} of ${rounds}: ${count} replicas`)
+          for (const cell of await measurePayments(site, count, sizes)) {
+            run.tell(`${cell.load}: ${Math.round(cell.perSecond)} events/s, ${cell.busy.toFixed(2)} busy`)
+            payments.push(cell)
           }
         }
-        return timesOfStore(stack, site.store)
-      }),
-    )
-    if (kept && !replicas.includes(1)) return findingsOf({ ...kept, payments })
-    run.tell('orders')
-    const { cells: orders, bytes } = await withBenchStack(['kafka', 'postgresql'], run.tell, (stack) =>
-      withSite(stack, async (site) => {
-        await addPartitions(stack.kafka, topics.containers)
-        return measureOrders(site, sizes)
-      }),
-    )
-    return findingsOf({
-      partitions: partitions.containers,
-      cores: cpus().length,
-      payments,
-      orders,
-      times: stored,
-      bytes,
+      }
+      return timesOfStore(site.stack, site.store)
     })
+    run.tell('orders')
+    const { cells, bytes } = await withPartitions(run, (site) => measureOrders(site, sizes))
+    const orders = [...(kept?.orders ?? []), ...cells]
+    return findingsOf({ partitions: partitions.containers, cores: cpus().length, payments, orders, times, bytes })
   },
+}
+
+function withPartitions<Result>({ tell }: Run, work: (site: Site) => Promise<Result>): Promise<Result> {
+  return withBenchStack(['kafka', 'postgresql'], tell, (stack) =>
+    withSite(stack, tell, async (site) => {
+      await addPartitions(stack.kafka, topics.containers)
+      return work(site)
+    }),
+  )
 }
 
 function lastCapacity(quick: boolean): Capacity | undefined {

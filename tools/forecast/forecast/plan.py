@@ -6,8 +6,10 @@ from typing import Any
 
 from .calibrate import ORDER, PAYMENT
 from .rules import Costs
-from .system import Run, Setup, backlog, steady
+from .system import Run, Setup, backlog, loop, steady
 
+# The default number of partitions (docs/adr/0018).
+PARTITIONS = 12
 PARTS = [ORDER, f"{ORDER}-sidecar", PAYMENT, f"{PAYMENT}-sidecar", "kafka", "store"]
 
 
@@ -30,9 +32,6 @@ class Limits:
 
     store_connections: int = 400
     sidecar_connections: int = 16
-    # The sidecar's clients for Kafka (docs/adr/0018).
-    kafka_clients: int = 26
-    consumers: int = 12
     # The measured speed of event-monitor's index (docs/performance.md). An order has two events.
     monitor_events: float = 47_157.0
     replication: int = 3
@@ -40,54 +39,63 @@ class Limits:
 
 @dataclass(frozen=True)
 class Demand:
-    """The needs of an order: milliseconds of processor time by part, milliseconds of main threads, and bytes."""
+    """The needs of an order: milliseconds of processor time by part, and bytes."""
 
     used: dict[str, float]
-    threads: dict[str, float]
     kafka_in: float
     kafka_out: float
     store_log: float
     store_data: float
-    # The events per second of one consumer with its partition, without a limit of cores.
-    lane: float
 
 
-def demand_of(run: Run, costs: Costs, measured: dict[str, Any], lane: float) -> Demand:
+@dataclass(frozen=True)
+class Most:
+    """The largest rates in the simulation, if cores are no limit."""
+
+    order_service: float
+    payment_service: float
+    # One consumer with its partition.
+    consumer: float
+
+
+def demand_of(run: Run, measured: dict[str, Any]) -> Demand:
     size = measured["bytes"]
-    used = {part: run.used.get(part, 0.0) / run.events for part in PARTS}
     return Demand(
-        used=used,
-        threads={name: used[name] * costs.services[name].main_share for name in (ORDER, PAYMENT)},
+        used={part: run.used.get(part, 0.0) / run.events for part in PARTS},
         kafka_in=size["orderevents"] + size["paymentevents"],
         # Both services read orders, and order-service reads payments.
         kafka_out=2 * size["orderevents"] + size["paymentevents"],
         store_log=size["storeLog"],
         store_data=size["databases"],
-        lane=lane,
     )
 
 
-def lane_of(costs: Costs, partitions: int) -> float:
-    """Returns the events per second of one consumer, if each partition has a replica of its own and cores are no limit."""
-    run = backlog(costs, Setup(partitions, 0, 4 * partitions, partitions), 2_000 * partitions)
-    return run.per_second / partitions
+def most_of(costs: Costs) -> Most:
+    """Simulates one replica of each service, and then one replica for each partition."""
+    requests = loop(costs, Setup(4, 1, 64, PARTITIONS), 20_000, connections=1_000)
+    payments = backlog(costs, Setup(1, 0, 64, PARTITIONS), 48_000)
+    consumers = backlog(costs, Setup(PARTITIONS, 0, 64, PARTITIONS), 24_000)
+    return Most(requests.per_second, payments.per_second, consumers.per_second / PARTITIONS)
 
 
-def reference(costs: Costs, rate: float, hardware: Hardware, seconds: float = 4.0) -> tuple[Setup, Run]:
-    """Simulates a system for this rate, event by event, with as many replicas as the plan needs."""
-    setup = Setup(payment_replicas=2, order_replicas=5, cores=32, partitions=12)
-    for _ in range(3):
-        run = steady(costs, setup, min(rate, 10_000), seconds)
-        orders = replicas_for(run.used[ORDER] / run.events * costs.services[ORDER].main_share, min(rate, 10_000), hardware)
-        payments = replicas_for(run.used[PAYMENT] / run.events * costs.services[PAYMENT].main_share, min(rate, 10_000), hardware)
-        setup = Setup(payments, orders, 32, 12)
-    factor = round(rate / min(rate, 10_000))
-    whole = Setup(setup.payment_replicas * factor, setup.order_replicas * factor, setup.cores * factor, setup.partitions * factor)
-    return whole, steady(costs, whole, rate, seconds)
+# The rate of a slice. Larger rates are simulated as several slices that share Kafka and the cores.
+SLICE = 10_000
 
 
-def replicas_for(thread_ms: float, rate: float, hardware: Hardware) -> int:
-    return max(1, ceil(rate * thread_ms / 1_000 / hardware.share))
+def reference(costs: Costs, rate: float, most: Most, hardware: Hardware, seconds: float = 5.0) -> tuple[Setup, Run]:
+    """Simulates a system for this rate, event by event, with the replicas and partitions of its plan."""
+    orders, payments, partitions = parts_for(SLICE, most, hardware)
+    slices = round(rate / SLICE)
+    setup = Setup(payments * slices, orders * slices, hardware.cores * slices, partitions * slices)
+    return setup, steady(costs, setup, rate, seconds)
+
+
+def parts_for(rate: float, most: Most, hardware: Hardware) -> tuple[int, int, int]:
+    """Returns the replicas of both services, and the partitions: a multiple of the default, and at least one for each replica."""
+    orders = ceil(rate / most.order_service / hardware.share)
+    payments = ceil(rate / most.payment_service / hardware.share)
+    consumers = ceil(rate / most.consumer / hardware.share)
+    return orders, payments, PARTITIONS * ceil(max(orders, payments, consumers) / PARTITIONS)
 
 
 @dataclass(frozen=True)
@@ -98,14 +106,14 @@ class Unit:
     orders: float
 
 
-def units_of(demand: Demand, hardware: Hardware, limits: Limits) -> list[Unit]:
+def units_of(demand: Demand, most: Most, hardware: Hardware, limits: Limits) -> list[Unit]:
     """Lists the first units that are full, if there is one of each and every part has enough cores."""
     replicas = limits.replication
     cores = hardware.cores * 1_000
     units = [
-        Unit("main thread of an order-service", 1_000 / demand.threads[ORDER]),
-        Unit("main thread of a payment-service", 1_000 / demand.threads[PAYMENT]),
-        Unit(f"{limits.consumers} consumers with a partition each", limits.consumers * demand.lane),
+        Unit("a replica of order-service", most.order_service),
+        Unit("a replica of payment-service", most.payment_service),
+        Unit(f"{PARTITIONS} consumers with a partition each", PARTITIONS * most.consumer),
         Unit("event-monitor's index", limits.monitor_events / 2),
         Unit("a PostgreSQL server: cores", cores / demand.used["store"]),
         Unit("a PostgreSQL server: disk of its log", hardware.disk_bytes / demand.store_log),
@@ -129,52 +137,35 @@ class Plan:
     order_replicas: int
     payment_replicas: int
     partitions: int
-    brokers: int
-    brokers_by: str
-    stores: int
-    stores_by: str
-    members: int
-    kafka_connections: int
+    # The needed servers by the resource that they are counted for.
+    brokers: dict[str, int]
+    stores: dict[str, int]
     terabytes_a_day: float
 
 
-def plan_for(rate: float, demand: Demand, hardware: Hardware, limits: Limits) -> Plan:
-    usable = hardware.cores * 1_000 * hardware.share
-    orders = replicas_for(demand.threads[ORDER], rate, hardware)
-    payments = replicas_for(demand.threads[PAYMENT], rate, hardware)
-    # Each further copy of a record is an estimate: it costs as much as the first one.
+def plan_for(rate: float, demand: Demand, most: Most, hardware: Hardware, limits: Limits) -> Plan:
+    share = hardware.share
+    usable = hardware.cores * 1_000 * share
+    orders, payments, partitions = parts_for(rate, most, hardware)
+    # The cost of each further copy of a record is an estimate: that of the first one.
     kafka_ms = demand.used["kafka"] * limits.replication
     brokers = {
         "cores": rate * kafka_ms / usable,
-        "network": rate * network_of(demand, limits) / (hardware.network_bytes * hardware.share),
-        "disks": rate * demand.kafka_in * limits.replication / (hardware.disk_bytes * hardware.share),
+        "network": rate * network_of(demand, limits) / (hardware.network_bytes * share),
+        "disks": rate * demand.kafka_in * limits.replication / (hardware.disk_bytes * share),
     }
-    sidecars = (orders + payments) * limits.sidecar_connections
     stores = {
         "cores": rate * demand.used["store"] / usable,
-        "log": rate * demand.store_log / (hardware.disk_bytes * hardware.share),
-        "connections": sidecars / limits.store_connections,
+        "disk": rate * demand.store_log / (hardware.disk_bytes * share),
+        "connections": (orders + payments) * limits.sidecar_connections / limits.store_connections,
     }
-    brokers_by, stores_by = max(brokers, key=brokers.__getitem__), max(stores, key=stores.__getitem__)
-    needed = max(limits.replication, ceil(brokers[brokers_by]))
-    used = {**demand.used, "kafka": kafka_ms}
     return Plan(
         rate=rate,
-        cores={part: max(1, ceil(rate * ms / 1_000 / hardware.share)) for part, ms in used.items()},
+        cores={part: max(1, ceil(rate * ms / 1_000 / share)) for part, ms in {**demand.used, "kafka": kafka_ms}.items()},
         order_replicas=orders,
         payment_replicas=payments,
-        partitions=partitions_for(rate, demand, hardware, limits, max(orders, payments)),
-        brokers=needed,
-        brokers_by=brokers_by if needed > limits.replication else "replication",
-        stores=max(1, ceil(stores[stores_by])),
-        stores_by=stores_by,
-        members=(orders + payments) * limits.consumers,
-        kafka_connections=(orders + payments) * limits.kafka_clients,
+        partitions=partitions,
+        brokers={resource: max(limits.replication, ceil(count)) for resource, count in brokers.items()},
+        stores={resource: ceil(count) for resource, count in stores.items()},
         terabytes_a_day=rate * 86_400 * (demand.kafka_in * limits.replication + demand.store_data) / 1e12,
     )
-
-
-def partitions_for(rate: float, demand: Demand, hardware: Hardware, limits: Limits, replicas: int) -> int:
-    """Returns a multiple of the default, so that each consumer is below the planned utilisation and each replica has a partition."""
-    needed = max(rate / demand.lane / hardware.share, replicas)
-    return limits.consumers * max(1, ceil(needed / limits.consumers))

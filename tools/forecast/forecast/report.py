@@ -81,7 +81,7 @@ def costs_table(costs: Costs) -> Table:
     rows.append(row("PostgreSQL", costs.store))
     rows.append(row("the rest of the machine", costs.others))
     return {
-        "title": f"Costs from the runs with one replica; a call also waits {costs.call_wait_ms:.1f} ms, and a commit {costs.commit_ms:.1f} ms",
+        "title": f"Costs from the runs with one replica; each event of a call also waits {costs.event_wait_ms * 1_000:.0f} µs, and a commit {costs.commit_ms:.1f} ms",
         "head": ["", "ms in each second", "µs for each call", "µs for each event or order", "share of the main thread"],
         "rows": rows,
     }
@@ -99,14 +99,16 @@ def plan_tables(plans: list[Plan]) -> list[Table]:
     rates = [number(plan.rate) for plan in plans]
     total = [rounded(sum(plan.cores.values())) for plan in plans]
     counts = [
-        ("replicas of order-service", lambda plan: rounded(plan.order_replicas)),
-        ("replicas of payment-service", lambda plan: rounded(plan.payment_replicas)),
-        ("partitions of each topic", lambda plan: rounded(plan.partitions)),
-        ("brokers", lambda plan: f"{plan.brokers} ({plan.brokers_by})"),
-        ("PostgreSQL servers", lambda plan: f"{plan.stores} ({plan.stores_by})"),
-        ("members of the consumer groups", lambda plan: rounded(plan.members)),
-        ("clients of Kafka", lambda plan: rounded(plan.kafka_connections)),
-        ("new data, TB/day", lambda plan: rounded(plan.terabytes_a_day)),
+        ("replicas of order-service", lambda plan: plan.order_replicas),
+        ("replicas of payment-service", lambda plan: plan.payment_replicas),
+        ("partitions of each topic, and consumers of each group", lambda plan: plan.partitions),
+        ("brokers, by cores", lambda plan: plan.brokers["cores"]),
+        ("brokers, by network", lambda plan: plan.brokers["network"]),
+        ("brokers, by disks", lambda plan: plan.brokers["disks"]),
+        ("PostgreSQL servers, by cores", lambda plan: plan.stores["cores"]),
+        ("PostgreSQL servers, by the disk of the log", lambda plan: plan.stores["disk"]),
+        ("PostgreSQL servers, by connections", lambda plan: plan.stores["connections"]),
+        ("new data in TB each day", lambda plan: plan.terabytes_a_day),
     ]
     return [
         {
@@ -118,16 +120,16 @@ def plan_tables(plans: list[Plan]) -> list[Table]:
             ],
         },
         {
-            "title": "Numbers of parts, by orders per second; in brackets the resource that decides",
+            "title": "Numbers of parts, by orders per second",
             "head": ["", *rates],
-            "rows": [[name, *[text(plan) for plan in plans]] for name, text in counts],
+            "rows": [[name, *[rounded(of(plan)) for plan in plans]] for name, of in counts],
         },
     ]
 
 
 def plan_chart(plans: list[Plan]) -> Table:
     return {
-        "name": "cores",
+        "name": "plan",
         "title": "Predicted cores at 60 % utilisation",
         "unit": "cores",
         "categories": [f"{number(plan.rate)} orders/s" for plan in plans],

@@ -48,6 +48,6 @@ class Costs:
     kafka_alone_ms: float
     # The time for which a commit waits for the disk.
     commit_ms: float
-    # The time that each call to or from a sidecar needs in addition to processor time: wake-ups, and waits inside the programs.
-    call_wait_ms: float = 0.0
-
+    # The time that each event of a call waits in addition to processor time, such as pauses of V8's garbage collector. A call's events wait one after
+    # the other.
+    event_wait_ms: float = 0.0

@@ -97,7 +97,7 @@ class Service:
         cost = self.costs.sidecar
         ms = cost.call + events * cost.event * self.sidecar_shares[stage]
         yield from self.platform.machine.compute(f"{self.name}-sidecar", ms)
-        yield self.env.timeout(self.platform.costs.call_wait_ms)
+        yield self.env.timeout(events * self.platform.costs.event_wait_ms)
 
     def work(self, events: int, stage: str, calls: int = 0) -> Generator:
         cost = self.costs.program

@@ -1,6 +1,7 @@
 """Topics, and the consumers of Dapr's Kafka component."""
 
 from collections.abc import Callable, Generator
+from math import ceil
 from random import Random
 
 import simpy
@@ -73,35 +74,31 @@ def consume(
     random: Random,
     turn: simpy.Resource,
 ) -> Generator:
-    """Delivers events when a delivery is full, or at the next tick.
+    """Delivers events when a delivery is full, and then restarts the ticker; or at the next tick.
 
-    If a tick passed during a delivery, the component chooses at random between this tick and the next record. So it then takes only a few records.
-    Partitions that share a component share its turn.
+    If another tick passed during a delivery of the second kind, the component chooses at random between this tick and the next record. So it then takes
+    only a few records (components-contrib 1.18.3, kafka/consumer.go). Partitions that share a component share its turn.
     """
-    phase = random.uniform(0, ticker_ms)
-
-    def ticks() -> int:
-        return int((env.now - phase) // ticker_ms)
-
-    last = ticks()
+    tick = env.now + random.uniform(0, ticker_ms)
     while True:
         if partition.unread == 0:
             yield partition.has(1)
-            last = ticks()
-        if ticks() > last:
-            last = ticks()
+            tick += max(0, ceil((env.now - tick) / ticker_ms)) * ticker_ms
+        size = most
+        if env.now > tick:
             size = 0
             while size < most and random.random() < 0.5:
                 size += 1
-        else:
+        elif partition.unread < most:
             full = partition.has(most)
-            yield full | env.timeout(max((last + 1) * ticker_ms + phase - env.now, 0.001))
+            yield full | env.timeout(tick - env.now)
             partition.forget(full)
-            if partition.unread < most:
-                last = ticks()
-            size = most
         with turn.request() as mine:
             yield mine
             events = partition.take(size)
+            if events < most:
+                tick += (int((env.now - tick) / ticker_ms) + 1) * ticker_ms if env.now >= tick else 0
             if events > 0:
                 yield from deliver(events)
+            if events == most:
+                tick = env.now + ticker_ms

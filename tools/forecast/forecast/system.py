@@ -1,7 +1,8 @@
 """The system on one machine, and its runs. The runs correspond to those of `make -C tools bench PART=capacity`."""
 
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import count
 from random import Random
 
 import simpy
@@ -39,6 +40,18 @@ class Run:
     @property
     def per_second(self) -> float:
         return self.events / self.seconds
+
+    def since(self, before: "Run") -> "Run":
+        seconds = self.seconds - before.seconds
+        return Run(
+            events=self.events - before.events,
+            seconds=seconds,
+            busy=(self.busy * self.seconds - before.busy * before.seconds) / seconds,
+            used={part: ms - before.used.get(part, 0.0) for part, ms in self.used.items()},
+            deliveries=self.deliveries - before.deliveries,
+            saves=self.saves - before.saves,
+            publishes=self.publishes - before.publishes,
+        )
 
 
 class System:
@@ -96,7 +109,7 @@ class System:
         yield from service.on_payments(events)
         self.stored += events
 
-    def finish(self, events: int) -> Run:
+    def so_far(self, events: int) -> Run:
         services: list[Service] = [*self.payment_services, *self.order_services]
         return Run(
             events=events,
@@ -120,30 +133,46 @@ def backlog(costs: Costs, setup: Setup, events: int) -> Run:
             yield env.timeout(1)
 
     env.run(env.process(until_published()))
-    return system.finish(events)
+    return system.so_far(events)
 
 
-def steady(costs: Costs, setup: Setup, rate: float, seconds: float) -> Run:
-    """Lets events arrive at a steady rate, as requests if there is an order-service. Returns the figures of the seconds after the first one."""
+def median_backlog(costs: Costs, setup: Setup, events: int, seeds: int = 5) -> Run:
+    """Returns the run with the median rate of several seeds. The measured rates are medians, too."""
+    runs = [backlog(costs, replace(setup, seed=seed), events) for seed in range(1, seeds + 1)]
+    return sorted(runs, key=lambda run: run.per_second)[seeds // 2]
+
+
+def steady(costs: Costs, setup: Setup, rate: float, seconds: float, warm_up: float = 2.0) -> Run:
+    """Lets events arrive at a steady rate, as requests if there is an order-service. Returns the figures of the seconds after the warm-up."""
     system = System(costs, setup)
     env = system.env
 
     def arrive() -> Generator:
         sent = 0
-        while env.now < seconds * 1_000:
+        for turn in count():
             yield env.timeout(5)
             due = int(env.now * rate / 1_000) - sent
             sent += due
-            if system.order_services:
-                env.process(system.order_services[sent % len(system.order_services)].post(due))
-            else:
+            services = system.order_services
+            if not services:
                 system.orders.write(due)
+            for number, service in enumerate(services):
+                # The remainder of a division goes to another replica each time.
+                share = due // len(services) + ((number + turn) % len(services) < due % len(services))
+                if share > 0:
+                    env.process(service.post(share))
 
-    env.run(env.process(arrive()))
-    return system.finish(system.stored if system.order_services else system.payments.written)
+    def done() -> Run:
+        return system.so_far(system.stored if system.order_services else system.payments.written)
+
+    env.process(arrive())
+    env.run(until=warm_up * 1_000)
+    before = done()
+    env.run(until=(warm_up + seconds) * 1_000)
+    return done().since(before)
 
 
-def loop(costs: Costs, setup: Setup, orders: int, connections: int = 256) -> Run:
+def loop(costs: Costs, setup: Setup, orders: int, connections: int) -> Run:
     """Lets clients post orders, each after its last answer, until all payments are stored."""
     system = System(costs, setup)
     env = system.env
@@ -162,4 +191,4 @@ def loop(costs: Costs, setup: Setup, orders: int, connections: int = 256) -> Run
     for number in range(connections):
         env.process(client(system.order_services[number % len(system.order_services)]))
     env.run(env.process(until_stored()))
-    return system.finish(orders)
+    return system.so_far(orders)

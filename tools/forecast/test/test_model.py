@@ -11,7 +11,7 @@ from forecast.rules import Cost, Costs, ServiceCosts
 from forecast.system import Setup, System, backlog, steady
 
 
-def costs(call_wait_ms: float = 1.0) -> Costs:
+def costs() -> Costs:
     return Costs(
         services={
             "payment-service": ServiceCosts(Cost(5, 0.4, 0.05), Cost(10, 0.4, 0.02), 0.8),
@@ -22,7 +22,7 @@ def costs(call_wait_ms: float = 1.0) -> Costs:
         others=Cost(10, 0, 0.01),
         kafka_alone_ms=20,
         commit_ms=1,
-        call_wait_ms=call_wait_ms,
+        event_wait_ms=0.02,
     )
 
 
