@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { brokerNames, docker } from '@orderflow/cli'
 import { openContainer } from '@orderflow/test-kit/containers'
 import { expect } from 'chai'
@@ -11,6 +14,7 @@ describeInContainers('a stack of containers with three brokers', function () {
   this.bail(true)
   let started: RunningContainers | undefined
   let load: PayingLoad
+  const backup = mkdtempSync(join(tmpdir(), 'orderflow-backup-'))
   before(async function () {
     this.timeout(0)
     started = await startCheckout(3)
@@ -18,6 +22,7 @@ describeInContainers('a stack of containers with three brokers', function () {
   })
   after(async () => {
     await started?.stop()
+    rmSync(backup, { recursive: true })
   })
   const stack = () => started as RunningContainers
 
@@ -37,6 +42,7 @@ describeInContainers('a stack of containers with three brokers', function () {
       await docker('rm', '--volumes', id)
       await docker('volume', 'rm', `${project}_${broker === 'kafka' ? 'kafka-1' : broker}`)
       await load.accepts(4)
+      succeeded(await stack().make('backup', `DIR=${backup}`))
     },
     async recover(broker) {
       succeeded(await stack().make('up'))

@@ -121,8 +121,10 @@ export interface Runner {
 
   /** Returns the addresses of the stack, even if it does not run. */
   reach: () => Reached
-  /** @throws {CliError} `not-running` if one of these parts is stopped; checks all parts by default */
-  requireRunning: (parts?: readonly string[]) => Promise<void>
+  /** @throws {CliError} `not-running` if a part is stopped */
+  requireRunning: () => Promise<void>
+  /** @throws {CliError} `not-running` if all brokers are stopped */
+  requireKafka: () => Promise<void>
   /** Runs an operator's command with a service's settings and store. Returns the exit code. */
   operate: (service: Service, args: string[]) => Promise<number>
   /** Returns additional variables for commands that `operate` runs on this machine. */

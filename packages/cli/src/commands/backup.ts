@@ -9,7 +9,7 @@ import { kafkaConnection } from '../kafka/connection.ts'
 import { consumedTopics, topics } from '../kafka/topics.ts'
 import { CliError } from '../lib/error.ts'
 import { paint, timed } from '../lib/terminal.ts'
-import { activeRunner, requireRunning, runningRunner } from './runners.ts'
+import { activeRunner, requireKafka, runningRunner } from './runners.ts'
 import { chooseServers } from './stack.ts'
 
 const page = 'docs/operations.md#backup'
@@ -42,7 +42,7 @@ async function reachedKafka() {
       nextStep: `set Stream__Brokers and the other variables of ${page} where Kafka can be reached`,
     })
   }
-  return (await requireRunning(['kafka'])).kafka
+  return (await requireKafka()).kafka
 }
 
 /**

@@ -9,7 +9,7 @@ import { readBytes } from '../lib/files.ts'
 import { application, outsideTopics, services, topicFor } from '../lib/services.ts'
 import { print } from '../lib/terminal.ts'
 import { withId } from './demo.ts'
-import { requireRunning } from './runners.ts'
+import { requireKafka } from './runners.ts'
 
 interface PublishOptions {
   file: string | undefined
@@ -23,7 +23,7 @@ export async function publish({ file, key, raw }: PublishOptions): Promise<void>
   if (!file) throw new CliError('usage', 'the file is missing', { nextStep: './orderflow publish event.json' })
   const event = readEventFile(file, key)
   if (!raw) requireAccepted(event)
-  const addresses = await requireRunning(['kafka'])
+  const addresses = await requireKafka()
   const at = await send(addresses.publisher, event).catch((error: Error) => refused(error, event))
   const { partition, offset } = at
   print(`published to ${event.topic}, partition ${partition}, offset ${offset}, key ${event.key ?? '(none)'}`)

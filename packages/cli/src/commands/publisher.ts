@@ -10,7 +10,7 @@ import { replaceFile } from '../lib/files.ts'
 import { localFolder } from '../lib/paths.ts'
 import { outsideTopics, services } from '../lib/services.ts'
 import { print } from '../lib/terminal.ts'
-import { requireRunning } from './runners.ts'
+import { requireKafka } from './runners.ts'
 
 /**
  * Runs `./orderflow publisher`. Without a name it lists all users.
@@ -22,7 +22,7 @@ export async function publisher(
 ): Promise<void> {
   const problem = name === undefined ? undefined : nameProblem(name)
   if (problem) throw new CliError('usage', `${name}: ${problem}`, { nextStep: './orderflow publisher legacy' })
-  const { kafka } = await requireRunning(['kafka'])
+  const { kafka } = await requireKafka()
   if (!kafka.sasl) return printOpen(kafka)
   const publishers = await readPublishers(kafka)
   if (name === undefined) return printAll(publishers)

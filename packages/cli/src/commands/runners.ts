@@ -45,12 +45,22 @@ export async function activeRunner(): Promise<Runner> {
 }
 
 /**
- * Returns the addresses of the stack. The named parts must run; the default is all parts.
+ * Returns the addresses of the stack, in which all parts must run.
  * @throws {CliError} `not-running` with the names of stopped parts
  */
-export async function requireRunning(parts?: readonly string[]): Promise<Reached> {
+export async function requireRunning(): Promise<Reached> {
   const runner = await activeRunner()
-  await runner.requireRunning(parts)
+  await runner.requireRunning()
+  return runner.reach()
+}
+
+/**
+ * Returns the addresses of the stack, in which Kafka must run. With three brokers, one or two of them may be away.
+ * @throws {CliError} `not-running`
+ */
+export async function requireKafka(): Promise<Reached> {
+  const runner = await activeRunner()
+  await runner.requireKafka()
   return runner.reach()
 }
 

@@ -7,7 +7,7 @@ import { transactionsWarning } from '../kafka/transactions.ts'
 import { isInside } from '../kubernetes/addresses.ts'
 import { CliError } from '../lib/error.ts'
 import { print, timed } from '../lib/terminal.ts'
-import { activeRunner, requireRunning } from './runners.ts'
+import { activeRunner, requireKafka, requireRunning } from './runners.ts'
 
 /**
  * Runs `./orderflow partitions` for the Kafka that environment variables name, otherwise for the running stack. In a running stack it waits until the
@@ -48,7 +48,7 @@ export async function region(
       nextStep: './orderflow region passive, or ./orderflow region active --minutes 10',
     })
   }
-  const kafka = env.Stream__Brokers ? kafkaConnection(env) : (await requireRunning(['kafka'])).kafka
+  const kafka = env.Stream__Brokers ? kafkaConnection(env) : (await requireKafka()).kafka
   const specs = topics[env.Stream__Brokers ? 'containers' : (await activeRunner()).surroundings]
   if (role === 'active') for (const line of await makeActive(kafka, specs, minutes * 60_000)) print(line)
   else for (const line of await makePassive(kafka, specs)) print(`warning: ${line}`)
@@ -63,7 +63,7 @@ const maxDays = 36_500
  */
 export async function retention(days: string | undefined, env: NodeJS.ProcessEnv): Promise<void> {
   const kept = days ? retentionOf(days) : undefined
-  const kafka = env.Stream__Brokers ? kafkaConnection(env) : (await requireRunning(['kafka'])).kafka
+  const kafka = env.Stream__Brokers ? kafkaConnection(env) : (await requireKafka()).kafka
   const names = topics.containers.map(({ name }) => name)
   if (kept !== undefined) await keepFor(kafka, names, kept)
   for (const [name, ms] of await keptFor(kafka, names)) print(`${name}: kept ${retentionText(ms)}`)

@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs'
-import type { Brokers } from '../kafka/broker.ts'
+import { type Brokers, brokerNames } from '../kafka/broker.ts'
 import { streamSettings } from '../kafka/connection.ts'
 import { groupMembers, type Missing, membersMissing, untilNothingMissing } from '../kafka/readiness.ts'
 import { CliError } from '../lib/error.ts'
@@ -83,7 +83,14 @@ export const containerRunner: Runner = {
   logNames: expectedContainers,
   logs,
   reach: requireProject,
-  requireRunning: (parts) => requireContainers(requireProject(), parts),
+  requireRunning: () => requireContainers(requireProject()),
+  requireKafka: async () => {
+    const project = requireProject()
+    const all = brokerNames(project)
+    const running = (await containersOfCheckout()).filter(({ State }) => State.Status === 'running').map(serviceOf)
+    const brokers = all.filter((name) => running.includes(name))
+    await requireContainers(project, brokers.length > 0 ? brokers : all)
+  },
   operate,
   streamVariables: async () => ({ ...(await trustVariables()), ...streamSettings(requireProject().kafka) }),
 }

@@ -69,9 +69,8 @@ export const kubernetesRunner: Runner = {
   logNames: async () => [...services.flatMap((service) => [service.name, sidecarOf(service)]), 'setup'],
   logs,
   reach: () => (isInside() ? reachFromInside(process.env) : reachFromOutside(readValues())),
-  requireRunning: async () => {
-    if (!isInside()) await requirePods(requireRecord())
-  },
+  requireRunning,
+  requireKafka: requireRunning,
   operate,
   streamVariables: async () => ({}),
   // Read only in commands that need the keys, because kubernetes.yaml may be invalid.
@@ -79,6 +78,10 @@ export const kubernetesRunner: Runner = {
     return apiKeysIn(requireRecord(), readValues())
   },
   inside: isInside() ? undefined : { run, operate: operateInside, streamTroubles },
+}
+
+async function requireRunning(): Promise<void> {
+  if (!isInside()) await requirePods(requireRecord())
 }
 
 async function down(onProgress: (line: string) => void): Promise<boolean> {

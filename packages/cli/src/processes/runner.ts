@@ -77,9 +77,11 @@ export const processRunner: Runner = {
   logNames: async () => presentNames(),
   logs: (names, options) => showLogs(localFolder, names, options),
   reach,
-  requireRunning: async (parts) => requireUp(localFolder, parts),
+  requireRunning: async () => requireUp(localFolder),
+  requireKafka: async () => requireBroker(),
   operate: async (service, args) => {
-    requireUp(localFolder, [...brokerNames(serversOf(localFolder)), sidecarOf(service)])
+    requireBroker()
+    requireUp(localFolder, [sidecarOf(service)])
     return await operateHere(service, args)
   },
   streamVariables: async () => ({}),
@@ -88,6 +90,12 @@ export const processRunner: Runner = {
 /** The caller has checked that this runner supports both. */
 function serversFrom({ store, brokers }: Pick<UpOptions, 'store' | 'brokers'>): Servers {
   return { store: store as LocalStore, brokers: brokers as Brokers }
+}
+
+function requireBroker(): void {
+  const all = brokerNames(serversOf(localFolder))
+  const running = all.filter((name) => processState(localFolder, name).state === 'running')
+  requireUp(localFolder, running.length > 0 ? running : all)
 }
 
 function reach(): Reached {
@@ -118,7 +126,7 @@ async function startObservers(options: ProgressOptions): Promise<void> {
 
 /** Restarts the only replica of a service. Events wait in Kafka during the restart. */
 async function restart(service: Service, options: ProgressOptions): Promise<void> {
-  requireUp(localFolder, brokerNames(serversOf(localFolder)))
+  requireBroker()
   const own = [service.name, sidecarOf(service)]
   await withStackLock(localFolder, options.onProgress, async () => {
     const plan = await createPlan(localFolder, localPorts())
