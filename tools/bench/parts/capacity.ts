@@ -9,7 +9,8 @@ import { readResult } from '../report/results.ts'
 import { withBenchStack } from '../support/bench-stack.ts'
 import { numbersFrom } from '../support/variables.ts'
 
-const replicas = [1, 2, 3, 4, 6]
+/** The numbers of replicas of a round. All predictions depend on the runs with one replica, so these runs come twice. */
+const replicas = [1, 2, 3, 4, 6, 1]
 
 /**
  * Measures the service times for the model of tools/forecast. ROUNDS=2 limits the number of rounds, and MORE=1 adds the rounds to those of the last

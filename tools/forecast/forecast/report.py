@@ -79,7 +79,7 @@ def costs_table(costs: Costs) -> Table:
         rows.append(row(f"{name}, sidecar", service.sidecar))
     rows.append(row("Kafka", costs.kafka))
     rows.append(row("PostgreSQL", costs.store))
-    rows.append(row("the rest of the machine", costs.others))
+    rows.append(row("clients, and the rest of the machine", costs.others))
     return {
         "title": f"Costs from the runs with one replica; each event of a call also waits {costs.event_wait_ms * 1_000:.0f} µs, and a commit {costs.commit_ms:.1f} ms",
         "head": ["", "ms in each second", "µs for each call", "µs for each event or order", "share of the main thread"],
