@@ -108,6 +108,8 @@ export async function startMirrorMaker(
   }
 }
 
+type OffsetKey = [connector: string, of: { topic: string; partition: number }]
+
 /** Returns the number of records that the target lacks, by the offsets that MirrorMaker stores in the target. */
 async function uncopied(from: Side, target: KafkaConnection): Promise<number> {
   const topic = `mm2-offsets.${from.alias}.internal`
@@ -119,10 +121,9 @@ async function uncopied(from: Side, target: KafkaConnection): Promise<number> {
     if (!(await log.topics()).includes(topic)) return Number.POSITIVE_INFINITY
     for await (const records of log.read(topic, await log.spans(topic))) {
       for (const { key, value } of records) {
-        const [, { topic: copied, partition }] = JSON.parse(String(key)) as [
-          string,
-          { topic: string; partition: number },
-        ]
+        const [connector, { topic: copied, partition }] = JSON.parse(String(key)) as OffsetKey
+        // The positions of consumer groups are in the same topic.
+        if (connector !== 'MirrorSourceConnector') continue
         next.set(`${copied}/${partition}`, BigInt((JSON.parse(String(value)) as { offset: number }).offset) + 1n)
       }
     }
