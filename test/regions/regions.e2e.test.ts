@@ -206,7 +206,7 @@ describe('two regions, of which one is passive', function () {
     const stoppedAt = Date.now()
     await b.stopServices()
     await mirror.copied()
-    await mirror.kill()
+    await mirror.stop()
     stack = await a.promote()
     setUrl(stack)
     await pays('the first order after the return')
