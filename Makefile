@@ -38,7 +38,7 @@ down: ## Stop everything; data stays
 	@$(orderflow) down
 
 ##@ Operate it
-.PHONY: dead-letters rebuild backup restore
+.PHONY: dead-letters rebuild
 
 dead-letters: ## List events that failed, by reason: LIST=group, SHOW=id [VALUES=1], REPLAY=id|group|all [DRY_RUN=1] [EDIT=1|FILE=... [ATTEMPT=...]]
 	@$(orderflow) dead-letters $${LIST:+list "$$LIST"} $${SHOW:+show "$$SHOW"} $${VALUES:+"--values=$$VALUES"} \
@@ -47,12 +47,6 @@ dead-letters: ## List events that failed, by reason: LIST=group, SHOW=id [VALUES
 
 rebuild: ## Rebuild a service's store from the log: SERVICE=... [FROM=2026-11-21T10:00Z] [TO=...] [TOPIC=...]
 	@$(orderflow) rebuild "$${SERVICE-}" $${TOPIC:+--topic "$$TOPIC"} $${FROM:+--from "$$FROM"} $${TO:+--to "$$TO"}
-
-backup: ## Save the log of the running stack in a folder, or add what is new: DIR=../backup (docs/operations.md)
-	@$(orderflow) backup "$${DIR-}"
-
-restore: ## Start everything on a new machine with the log of a backup: DIR=../backup [STACK=...]
-	@$(orderflow) restore "$${DIR-}"
 
 ##@ Work on it
 .PHONY: check test new-service generate new-app

@@ -17,11 +17,11 @@ const names = topics.containers.map(({ name }) => name)
 const isDeadLetters = (name: string) => name.endsWith(deadLetterTopic(''))
 
 /**
- * Runs `make backup` for the Kafka that environment variables name, otherwise for the running stack.
+ * Runs `./orderflow backup` for the Kafka that environment variables name, otherwise for the running stack.
  * @throws {CliError} `usage` without a folder
  */
 export async function backup(folder: string | undefined, env: NodeJS.ProcessEnv): Promise<void> {
-  const to = requireFolder(folder, 'make backup DIR=../backup')
+  const to = requireFolder(folder, './orderflow backup ../backup')
   const tell = timed()
   const kafka = env.Stream__Brokers ? kafkaConnection(env) : await reachedKafka()
   await backUp(to, {
@@ -46,15 +46,15 @@ async function reachedKafka() {
 }
 
 /**
- * Runs `make restore`: writes the log of a backup to an empty Kafka, and starts the stack with rebuilt stores. If environment variables name the
+ * Runs `./orderflow restore`: writes the log of a backup to an empty Kafka, and starts the stack with rebuilt stores. If environment variables name the
  * Kafka, only writes the log.
  * @throws {CliError} `usage` for a folder without a backup, `still-running` if services run
  */
 export async function restore(folder: string | undefined, env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<void> {
-  const from = requireFolder(folder, 'make restore DIR=../backup')
+  const from = requireFolder(folder, './orderflow restore ../backup')
   const content = readContent(from)
   if (!content) {
-    throw new CliError('usage', `${from} has no complete backup`, { nextStep: 'name the folder of a make backup' })
+    throw new CliError('usage', `${from} has no complete backup`, { nextStep: 'name a folder that ./orderflow backup has written' })
   }
   requireKnown(content)
   requireComplete(from, content)
@@ -66,7 +66,7 @@ export async function restore(folder: string | undefined, env: NodeJS.ProcessEnv
     return
   }
   if (await runningRunner()) {
-    throw new CliError('still-running', 'the stack runs', { nextStep: 'make down, then make restore' })
+    throw new CliError('still-running', 'the stack runs', { nextStep: 'make down, then ./orderflow restore' })
   }
   const options = { onProgress: tell, signal }
   const { runner, servers } = await chooseServers(env, options)
