@@ -42,7 +42,7 @@ describeInContainers('a stack of containers with three brokers', function () {
       await docker('rm', '--volumes', id)
       await docker('volume', 'rm', `${project}_${broker === 'kafka' ? 'kafka-1' : broker}`)
       await load.accepts(4)
-      succeeded(await stack().make('backup', `DIR=${backup}`))
+      succeeded(await stack().orderflow(['backup', backup]))
     },
     async recover(broker) {
       succeeded(await stack().make('up'))
