@@ -33,6 +33,7 @@ const rooms: Record<string, Record<string, string[]>> = {
   'packages/cli/src': {
     lib: [],
     kafka: ['lib'],
+    backup: ['lib', 'kafka'],
     provision: ['lib'],
     offline: ['lib', 'provision'],
     observe: ['lib', 'kafka'],
@@ -43,7 +44,17 @@ const rooms: Record<string, Record<string, string[]>> = {
     upgrade: ['lib', 'generate'],
     release: ['lib', 'kafka', 'containers', '../release-image'],
     kubernetes: ['lib', 'kafka', 'containers', 'runner.ts'],
-    commands: ['lib', 'kafka', 'provision', 'processes', 'containers', 'kubernetes', 'runner.ts', 'command-line.ts'],
+    commands: [
+      'lib',
+      'kafka',
+      'backup',
+      'provision',
+      'processes',
+      'containers',
+      'kubernetes',
+      'runner.ts',
+      'command-line.ts',
+    ],
   },
   'packages/event-monitor/page': {
     lib: ['../src/api'],
