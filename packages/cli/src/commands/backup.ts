@@ -54,7 +54,9 @@ export async function restore(folder: string | undefined, env: NodeJS.ProcessEnv
   const from = requireFolder(folder, './orderflow restore ../backup')
   const content = readContent(from)
   if (!content) {
-    throw new CliError('usage', `${from} has no complete backup`, { nextStep: 'name a folder that ./orderflow backup has written' })
+    throw new CliError('usage', `${from} has no complete backup`, {
+      nextStep: 'name a folder that ./orderflow backup has written',
+    })
   }
   requireKnown(content)
   requireComplete(from, content)

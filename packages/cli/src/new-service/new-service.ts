@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { postgresqlFile } from '../containers/project.ts'
+import { brokersFile, postgresqlFile } from '../containers/project.ts'
 import { CliError } from '../lib/error.ts'
 import { isInstalled, programFile, repository } from '../lib/paths.ts'
 import type { ServicePorts } from '../lib/ports.ts'
@@ -54,6 +54,7 @@ export const changed = [
   'chart',
   'components',
   'docker-compose.yml',
+  brokersFile,
   postgresqlFile,
   '.devcontainer/devcontainer.json',
   'envelope-schema/asyncapi.json',
