@@ -82,7 +82,7 @@ function missingTargets({ folder, manifest }: InstalledPackage): string[] {
 
 /** The largest sizes of the archives, in KiB. They are a quarter above the sizes of the day on which they were set. */
 const limits: Record<string, number> = {
-  cli: 500,
+  cli: 600,
   envelope: 94,
   'event-gateway': 14,
   'event-monitor': 594,
