@@ -5,7 +5,16 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { anOrder, orderUrl, orderWith, paymentsOf, paymentUrl, post, send } from '@orderflow/chaos/clients/api'
-import { type Addresses, entryOf, eventually, localPorts, ofServices, signalGroup, stopProcess } from '@orderflow/cli'
+import {
+  type Addresses,
+  addressAt,
+  entryOf,
+  eventually,
+  localPorts,
+  ofServices,
+  signalGroup,
+  stopProcess,
+} from '@orderflow/cli'
 import type { Order } from '@orderflow/order-service/domain'
 import { samplesIn } from '@orderflow/service-kit/testing'
 import { type ApplicationCopy, copyApplication } from '@orderflow/test-kit/stacks'
@@ -28,10 +37,7 @@ async function aMachine(): Promise<Machine> {
   return {
     application,
     env,
-    services: ofServices(({ name }) => {
-      const { http = 0, https = 0 } = ports.services[name] ?? {}
-      return { url: `http://localhost:${http}`, httpsUrl: `https://localhost:${https}` }
-    }),
+    services: ofServices(({ name }) => addressAt('localhost', entryOf(ports.services, name))),
     run: async (...args) => {
       const { code, stdout, stderr } = await application.run('./orderflow', args, env)
       if (code !== 0) throw new Error(`./orderflow ${args.join(' ')} failed (${code}):\n${stdout}${stderr}`)

@@ -27,15 +27,15 @@ interface RestoreOptions {
  * @throws {CliError} `usage` if the topics have other records
  */
 export async function restoreLog(folder: string, content: Content, options: RestoreOptions): Promise<void> {
-  if (await isRestored(folder, content, options.kafka)) return options.tell('the log is already restored')
-  await writeLog(folder, content, options)
+  const move = positionsIn(folder, content)
+  if (await isRestored(folder, content, move, options.kafka)) return options.tell('the log is already restored')
+  await writeLog(folder, content, move, options)
 }
 
 /** Returns true if consumer groups have positions, which a restore writes last, and the topics have the last records of the backup. */
-async function isRestored(folder: string, content: Content, kafka: KafkaConnection): Promise<boolean> {
+async function isRestored(folder: string, content: Content, move: Positions, kafka: KafkaConnection): Promise<boolean> {
   const groups = [...new Set(content.positions.map(({ group }) => group))]
   if (groups.length === 0 || (await groupPositions(kafka, groups)).length < content.positions.length) return false
-  const move = positionsIn(folder, content)
   const log = openLog(kafka)
   try {
     for (const last of lastRecords(folder, content)) {
@@ -49,9 +49,13 @@ async function isRestored(folder: string, content: Content, kafka: KafkaConnecti
   }
 }
 
-async function writeLog(folder: string, content: Content, { kafka, tell }: RestoreOptions): Promise<void> {
+async function writeLog(
+  folder: string,
+  content: Content,
+  move: Positions,
+  { kafka, tell }: RestoreOptions,
+): Promise<void> {
   const names = Object.keys(content.topics)
-  const move = positionsIn(folder, content)
   const translate = (record: LogRecord) => withPositions(record, move)
   const target = await openTarget(kafka)
   const from = backupReader(folder, content)

@@ -1,5 +1,4 @@
-import { CliError } from '../lib/error.ts'
-import { operateProgram, sidecarOf, storedServices } from '../lib/services.ts'
+import { operateProgram, requireStoresUnused, sidecarOf, storedServices } from '../lib/services.ts'
 import { compose, containersOf, serviceOf } from './docker.ts'
 import { composeFiles } from './replicas.ts'
 
@@ -13,15 +12,8 @@ interface RebuildOptions {
  * @throws {CliError} `still-running` if a service with a store runs
  */
 export async function rebuildStores(project: string, { start, onProgress }: RebuildOptions): Promise<void> {
-  const names = storedServices.map(({ name }) => name)
   const containers = await containersOf(project)
-  const running = containers.filter(({ State }) => State.Status === 'running').map(serviceOf)
-  const busy = running.filter((name) => names.includes(name.replace(/-\d+$/, '')))
-  if (busy.length > 0) {
-    throw new CliError('still-running', `stores cannot be rebuilt before services start: ${busy} already run`, {
-      nextStep: 'make down, then make up REBUILD=1',
-    })
-  }
+  requireStoresUnused(containers.filter(({ State }) => State.Status === 'running').map(serviceOf))
   // A sidecar subscribes only when its service answers, so it delivers no events yet.
   await start(storedServices.map(sidecarOf))
   for (const { name } of storedServices) {

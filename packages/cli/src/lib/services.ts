@@ -101,3 +101,17 @@ export function membersOf({ consumes }: Pick<Service, 'consumes'>): number {
 
 /** The program in each service's folder that runs operators' commands. */
 export const operateProgram = 'src/operate.ts'
+
+/**
+ * Checks that stores can be rebuilt before services start.
+ * @param running the names of running services; a further replica has a number at its end
+ * @throws {CliError} `still-running` if a service with a store runs
+ */
+export function requireStoresUnused(running: readonly string[]): void {
+  const names = storedServices.map(({ name }) => name)
+  const using = running.filter((name) => names.includes(name.replace(/-\d+$/, '')))
+  if (using.length === 0) return
+  throw new CliError('still-running', `stores cannot be rebuilt before services start: ${using} already run`, {
+    nextStep: 'make down, then make up REBUILD=1',
+  })
+}

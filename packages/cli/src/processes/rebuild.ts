@@ -1,9 +1,15 @@
 import { join } from 'node:path'
-import { CliError } from '../lib/error.ts'
 import { portUses, requireFreePorts } from '../lib/free-ports.ts'
 import { repository } from '../lib/paths.ts'
 import { runTool } from '../lib/run-tool.ts'
-import { entryOf, operateProgram, type Service, sidecarOf, storedServices } from '../lib/services.ts'
+import {
+  entryOf,
+  operateProgram,
+  requireStoresUnused,
+  type Service,
+  sidecarOf,
+  storedServices,
+} from '../lib/services.ts'
 import { type EnsureOptions, ensureRunning } from './ensure.ts'
 import { type Plan, serverNames } from './plan.ts'
 import { processState, startProcess } from './process-control.ts'
@@ -15,13 +21,8 @@ import { processSpecs } from './process-spec.ts'
  * @throws {CliError} `still-running` if a service with a store runs
  */
 export async function rebuildStores(plan: Plan, options: EnsureOptions): Promise<void> {
-  const isRunning = (name: string) => processState(plan.folder, name).state === 'running'
-  const running = storedServices.map(({ name }) => name).filter(isRunning)
-  if (running.length > 0) {
-    throw new CliError('still-running', `stores cannot be rebuilt before services start: ${running} already run`, {
-      nextStep: 'make down, then make up REBUILD=1',
-    })
-  }
+  const names = storedServices.map(({ name }) => name)
+  requireStoresUnused(names.filter((name) => processState(plan.folder, name).state === 'running'))
   await ensureRunning(plan, serverNames(plan), options)
   for (const service of storedServices) await rebuildStore(plan, service, options)
 }
