@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { anOrder, orderUrl, orderWith, paymentsOf, paymentUrl, post, send } from '@orderflow/chaos/clients/api'
@@ -70,12 +70,22 @@ describe('a backup that is restored on an empty machine', function () {
     expect(status).to.be.oneOf([200, 201])
     return body.id
   }
-  /** Kills a command with its children. */
-  const killedAfter = async (ms: number, { application, env }: Machine, command: string) => {
+  /** Kills a command with its children, as soon as `isTime` returns true for its output. */
+  const killedWhen = async (
+    isTime: (output: string) => boolean,
+    { application, env }: Machine,
+    command: string,
+  ): Promise<void> => {
     const options = { cwd: application.folder, env: { ...process.env, ...env }, detached: true }
     const killed = spawn('./orderflow', [command, join(folder, 'backup')], options)
-    setTimeout(() => signalGroup(killed.pid as number, 'SIGKILL'), ms)
-    await once(killed, 'exit')
+    let output = ''
+    killed.stdout.on('data', (chunk) => {
+      output += chunk
+    })
+    const watch = setInterval(() => isTime(output) && signalGroup(killed.pid as number, 'SIGKILL'), 5)
+    const [, signal] = await once(killed, 'exit')
+    clearInterval(watch)
+    expect(signal).to.equal('SIGKILL')
   }
   const ordersAt = (machine: Machine, ids: string[]) =>
     Promise.all(ids.map(async (id) => (await send<Order>(`${orderUrl(machine)}/v1/orders/${id}`)).body))
@@ -96,7 +106,7 @@ describe('a backup that is restored on an empty machine', function () {
     const busy = (async () => {
       while (isBusy) later.push(await place(machine))
     })()
-    await killedAfter(1_500, machine, 'backup')
+    await killedWhen(() => existsSync(join(folder, 'backup/lock')), machine, 'backup')
     await machine.run('backup', join(folder, 'backup'))
     isBusy = false
     await busy
@@ -121,7 +131,8 @@ describe('a backup that is restored on an empty machine', function () {
     machines.length = 0
 
     restored = await start()
-    await killedAfter(10_000, restored, 'restore')
+    // Services start only in the second run, which therefore delivers the unpaid orders.
+    await killedWhen((output) => output.includes('records restored'), restored, 'restore')
     await restored.run('down')
     const startedAt = Date.now()
     await restored.run('restore', join(folder, 'backup'))
