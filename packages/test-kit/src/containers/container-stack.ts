@@ -17,7 +17,8 @@ import {
   testFolder,
 } from '@orderflow/cli'
 import { getContainerRuntimeClient, getReaper } from 'testcontainers'
-import { domainDocuments, nameOf, type Operator, type TestStack } from '../operator.ts'
+import { domainDocuments } from '../domain-documents.ts'
+import { nameOf, type Operator, type TestStack } from '../operator.ts'
 import type { ApplicationCopy, Ended } from '../stacks/index.ts'
 import { openStores, type Stores } from '../stacks/stores.ts'
 import { type ComposeSettings, composeSettings, portVariables } from './compose-settings.ts'

@@ -15,7 +15,8 @@ import {
   sidecarOf,
   storedServices,
 } from '@orderflow/cli'
-import { domainDocuments, nameOf, type Operator } from '../operator.ts'
+import { domainDocuments } from '../domain-documents.ts'
+import { nameOf, type Operator } from '../operator.ts'
 import { type Ended, runIn } from './run-in.ts'
 import { openStores, type Stores } from './stores.ts'
 

@@ -1,0 +1,7 @@
+export type { Answer, Exchange } from './exchange.ts'
+export type { Expected } from './expected.ts'
+export { fixture, fixtures } from './fixtures.ts'
+export type { ScenarioRecord } from './memory-service.ts'
+export { type Scenario, scenario } from './scenario.ts'
+export { memorySpecs } from './specs.ts'
+export { event, later, request, type ScenarioEvent, type Step } from './steps.ts'

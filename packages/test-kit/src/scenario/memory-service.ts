@@ -1,0 +1,170 @@
+import type { RequestListener } from 'node:http'
+import {
+  type BaseSettings,
+  createApp,
+  readSettings,
+  type ServiceDefinition,
+  type ServiceParts,
+} from '@orderflow/service-kit'
+import { capturedLog, FakeSidecar } from '@orderflow/service-kit/testing'
+import { type Documents, domainDocuments } from '../domain-documents.ts'
+import { type Answer, type Exchange, exchange } from './exchange.ts'
+import { definitionWatched, type Reads } from './reads.ts'
+
+/** A record of the log. */
+export interface ScenarioRecord {
+  topic: string
+  key: string | undefined
+  /** Null for a tombstone. */
+  value: Uint8Array | null
+}
+
+export interface Rejected {
+  reason: string
+  detail: string
+}
+
+/** A service in memory, with an empty store, an own log and virtual time. */
+export interface MemoryService {
+  readonly parts: ServiceParts
+  /** The public listener. */
+  readonly web: RequestListener
+  /** Returns the topic on which the service handles events of this name. @throws {Error} if it handles no such events */
+  topicOf(name: string): string
+  handles(topic: string): boolean
+  /** The number of deliveries, with repeated ones. */
+  readonly deliveries: number
+  /** Delivers a record as the sidecar does, and again after a virtual second while the service asks for it. */
+  deliver(record: ScenarioRecord): Promise<void>
+  request(request: Exchange): Promise<Answer>
+  passTime(ms: number): void
+  /** Makes the next write to the store fail. */
+  failNextWrite(error: Error): void
+  readonly published: readonly (ScenarioRecord & { value: Uint8Array })[]
+  readonly rejected: readonly Rejected[]
+  documents(): Documents
+  /** Returns the errors that the service has logged. */
+  errors(): string[]
+}
+
+/** The time at which each run begins. */
+export const beginning = '2026-01-01T00:00:00.000Z'
+
+/** The sidecar repeats a delivery every second (components/resiliency.yaml). */
+const retryMs = 1_000
+const maxDeliveries = 10
+/** Dapr delivers a record without a value as this text. */
+const tombstone = 'null'
+const tokens = { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' }
+
+/**
+ * Returns a function that starts the service, because reading the settings takes longer than the rest.
+ * @param variables environment variables with settings of the service
+ * @param reads receives the fields that the service reads
+ */
+export function memoryServices<S extends object>(
+  definition: ServiceDefinition<S>,
+  variables: Record<string, string>,
+  reads: Reads,
+): () => MemoryService {
+  const settings = readSettings(definition, { ...tokens, ...variables })
+  return () => startMemoryService(definition, settings, reads)
+}
+
+function startMemoryService<S extends object>(
+  definition: ServiceDefinition<S>,
+  settings: BaseSettings & S,
+  reads: Reads,
+): MemoryService {
+  let created: ServiceParts | undefined
+  const service = definitionWatched(definition, reads, (parts) => {
+    created = parts
+  })
+  const sidecar = new FakeSidecar()
+  const { log, records } = capturedLog()
+  let now = Date.parse(beginning)
+  let ids = 0
+  const newId = () => {
+    ids += 1
+    return `00000000-0000-4000-8000-${String(ids).padStart(12, '0')}`
+  }
+  const app = createApp(service, { settings, log, sidecar, now: () => new Date(now), newId })
+  const parts = created as unknown as ServiceParts
+  const { reactions } = parts
+  let deliveries = 0
+  const offsets = new Map<string, number>()
+  const positions = new Map<ScenarioRecord, string>()
+  const errors = () =>
+    records.flatMap(({ level, msg, err, reason }) => {
+      const { stack } = (err ?? {}) as { stack?: string }
+      return level === 'error' ? [[msg, stack ?? reason].filter(Boolean).join(': ')] : []
+    })
+
+  function offsetOf({ topic }: ScenarioRecord): string {
+    const offset = offsets.get(topic) ?? 0
+    offsets.set(topic, offset + 1)
+    return String(offset)
+  }
+
+  async function deliverOnce(record: ScenarioRecord, offset: string): Promise<string | undefined> {
+    const { topic, key, value } = record
+    const metadata = {
+      __partition: '0',
+      __offset: offset,
+      __timestamp: String(now),
+      ...(key !== undefined && { __key: encodeURIComponent(key) }),
+    }
+    const entries = [{ entryId: '1', event: Buffer.from(value ?? tombstone).toString('base64'), metadata }]
+    const { body } = await exchange(app.channel, {
+      ...{ method: 'POST', path: `/subscriptions/${topic}`, body: { entries } },
+      headers: { 'dapr-api-token': tokens.APP_API_TOKEN },
+    })
+    return (body as { statuses?: { status: string }[] } | undefined)?.statuses?.[0]?.status
+  }
+
+  return {
+    parts,
+    web: app.web,
+    get deliveries() {
+      return deliveries
+    },
+    topicOf(name) {
+      const topic = Object.keys(reactions).find((each) => Object.hasOwn(reactions[each] ?? {}, name))
+      if (topic !== undefined) return topic
+      throw new Error(`the service has no reaction to ${name}: add a reaction, or pass a record with its topic`)
+    },
+    handles: (topic) => Object.hasOwn(reactions, topic),
+    async deliver(record) {
+      const offset = positions.get(record) ?? offsetOf(record)
+      positions.set(record, offset)
+      for (let tries = 1; ; tries += 1) {
+        deliveries += 1
+        if ((await deliverOnce(record, offset)) === 'SUCCESS') return
+        if (tries === maxDeliveries)
+          throw new Error(`the service asked for ${maxDeliveries} deliveries of an event:\n${errors().join('\n')}`)
+        now += retryMs
+      }
+    },
+    request: (request) => exchange(app.web, request),
+    passTime(ms) {
+      now += ms
+    },
+    failNextWrite(error) {
+      sidecar.failures.transact.push(error)
+    },
+    get published() {
+      return sidecar.published.filter(({ headers }) => !isDeadLetter(headers))
+    },
+    get rejected() {
+      return sidecar.published.flatMap(({ headers }) =>
+        isDeadLetter(headers)
+          ? [{ reason: headers['deadletter-reason'] ?? '', detail: headers['deadletter-detail'] ?? '' }]
+          : [],
+      )
+    },
+    documents: () => domainDocuments([...sidecar.documents].map(([key, { value }]) => [key, JSON.stringify(value)])),
+    errors,
+  }
+}
+
+const isDeadLetter = (headers: Record<string, string>) => headers['deadletter-reason'] !== undefined

@@ -1,0 +1,91 @@
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { type FullEvent, typeOf } from '@orderflow/envelope'
+import type { Reactions, ServiceDefinition, ServiceParts } from '@orderflow/service-kit'
+
+/** The JSON pointers of the Payload fields that a service reads, by event type (`Name@Version`). */
+export type Reads = Map<string, Set<string>>
+
+/** The file in a service's folder with the fields that it reads. `envelope compat` names the services that a change of a schema breaks. */
+export const readsFile = 'reads.json'
+
+/**
+ * Returns a service whose reactions add the fields that they read to `reads`.
+ * @param onCreated receives the parts of the service
+ */
+export function definitionWatched<S extends object>(
+  definition: ServiceDefinition<S>,
+  reads: Reads,
+  onCreated: (parts: ServiceParts) => void,
+): ServiceDefinition<S> {
+  return {
+    ...definition,
+    create(context) {
+      const parts = definition.create(context)
+      onCreated(parts)
+      return { ...parts, reactions: reactionsWatched(parts.reactions, reads) }
+    },
+  }
+}
+
+function reactionsWatched(reactions: Reactions, reads: Reads): Reactions {
+  const topics = Object.entries(reactions).map(([topic, handlers]) => {
+    const watched = Object.entries(handlers).map(([name, handle]) => [
+      name,
+      (event: FullEvent) => (handle as (event: object) => Promise<unknown>)(eventWatched(event, reads)),
+    ])
+    return [topic, Object.fromEntries(watched)]
+  })
+  return Object.fromEntries(topics)
+}
+
+function eventWatched(event: FullEvent, reads: Reads): object {
+  const type = typeOf(event)
+  const fields = reads.get(type) ?? new Set()
+  reads.set(type, fields)
+  return { ...event, Payload: watched(event.Payload, '', (pointer) => fields.add(pointer)) }
+}
+
+/** Returns a copy with getters, which report the pointer of each value that is not an object. A proxy could not be cloned. */
+function watched(value: unknown, pointer: string, onRead: (pointer: string) => void): unknown {
+  if (Array.isArray(value)) return value.map((item) => watched(item, `${pointer}/*`, onRead))
+  if (typeof value !== 'object' || value === null) return value
+  const copy = {}
+  for (const [name, inner] of Object.entries(value)) {
+    const place = `${pointer}/${name}`
+    const result = watched(inner, place, onRead)
+    const get = () => {
+      if (typeof inner !== 'object' || inner === null || Array.isArray(inner)) onRead(place)
+      return result
+    }
+    Object.defineProperty(copy, name, { enumerable: true, get })
+  }
+  return copy
+}
+
+/**
+ * Adds new fields to the file in a service's folder. On a CI server (variable `CI`) it throws instead.
+ * @throws {Error} names the missing fields
+ */
+export function keepReads(root: URL, reads: Reads, env: NodeJS.ProcessEnv = process.env): void {
+  const file = fileURLToPath(new URL(readsFile, root))
+  const kept = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Record<string, string[]>) : {}
+  const missing = [...reads].flatMap(([type, fields]) =>
+    [...fields].filter((field) => !kept[type]?.includes(field)).map((field) => ({ type, field })),
+  )
+  if (missing.length === 0) return
+  if (env.CI) {
+    const list = missing.map(({ type, field }) => `${field} of ${type}`).join(', ')
+    throw new Error(
+      `${file} lacks fields that the service reads: ${list}. Run the test without CI=1, and commit the file`,
+    )
+  }
+  for (const [type, fields] of reads) {
+    const all = new Set([...(kept[type] ?? []), ...fields])
+    kept[type] = [...all].toSorted()
+  }
+  const sorted = Object.entries(kept).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  // Test files run in parallel, so a reader must never see a half-written file.
+  writeFileSync(`${file}.${process.pid}`, `${JSON.stringify(Object.fromEntries(sorted), null, 2)}\n`)
+  renameSync(`${file}.${process.pid}`, file)
+}

@@ -1,0 +1,94 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { contractFolder, type ReceivedEnvelope } from '@orderflow/envelope'
+import { handledTypes, type ServiceDefinition, type ServiceParts, SidecarError } from '@orderflow/service-kit'
+import { publisherOf, type Subject, send, withServer } from '@orderflow/service-kit/testing'
+import { expect } from 'chai'
+import { badRequestsOf, expectRefused, refusalTitle } from '../bad-request-cases.ts'
+import { poisonOfAll } from '../poison-records.ts'
+import { fixtures } from './fixtures.ts'
+import { type MemoryService, memoryServices, type ScenarioRecord } from './memory-service.ts'
+import { keepReads, type Reads, readsFile } from './reads.ts'
+
+type Handlers = ServiceParts['reactions'][string]
+
+/**
+ * Declares the specs that every service must pass in memory. The other specs need a running stack (@orderflow/test-kit). Test files of the service
+ * are in its folder `test`, and fixtures in `test/fixtures`.
+ */
+export function memorySpecs<S extends object>(service: ServiceDefinition<S>, subject: Subject): void {
+  const reads: Reads = new Map()
+  const start = memoryServices(service, {}, reads)
+  const { parts } = start()
+  function subjectRecord(): ScenarioRecord {
+    const { topic, key, envelope } = subject.event()
+    return { topic, key, value: Buffer.from(JSON.stringify(envelope)) }
+  }
+
+  for (const [what, bad] of Object.entries(badRequestsOf(parts.routes, subject))) {
+    it(refusalTitle(what, bad), () =>
+      withServer(start().web, async (url) => expectRefused(await send(url + bad.path, bad.init), bad)),
+    )
+  }
+
+  for (const [topic, handlers] of Object.entries<Handlers>(parts.reactions)) {
+    for (const { what, value, reason, tells } of poisonOfAll(handledTypes(handlers))) {
+      it(`creates a dead letter with the reason: ${what}, on ${topic}`, async () => {
+        const memory = start()
+        await memory.deliver({ topic, key: 'a key', value: value === null ? null : Buffer.from(value) })
+        expect(memory.rejected.map((rejected) => rejected.reason)).to.deep.equal([reason])
+        expect(memory.rejected[0]?.detail).to.contain(tells)
+      })
+    }
+    for (const { name, envelope } of contractFixtures(handlers)) {
+      it(`handles the contract's fixture ${name}, or refuses it for a declared reason`, async () => {
+        const memory = start()
+        await memory.deliver({ topic, key: undefined, value: Buffer.from(JSON.stringify(envelope)) })
+        for (const { reason } of memory.rejected) expect(Object.keys(service.refusals)).to.include(reason)
+      })
+    }
+  }
+
+  it('handles an event again if the store fails, with the same result', async () => {
+    const record = subjectRecord()
+    const [failing, other] = [start(), start()]
+    failing.failNextWrite(new SidecarError('write state', new Error('connection refused')))
+    for (const memory of [failing, other]) {
+      await memory.deliver(record)
+      expect(memory.rejected).to.deep.equal([])
+    }
+    expect(failing.deliveries).to.equal(2)
+    expect(Object.keys(failing.documents())).to.deep.equal(Object.keys(other.documents())).and.not.to.deep.equal([])
+  })
+
+  it('stores and publishes the same for one delivery of an event and for two', async () => {
+    const record = subjectRecord()
+    const [once, twice] = [start(), start()]
+    for (const memory of [once, twice, twice]) await memory.deliver(record)
+    expect(twice.documents()).to.deep.equal(once.documents())
+    expect(textsOf(twice)).to.deep.equal(textsOf(once))
+  })
+
+  fixtures(service, new URL('test/fixtures/', service.root))
+
+  it(`lists in ${readsFile} the fields that the reactions read`, () => keepReads(service.root, reads))
+}
+
+/** Returns the different events that a service published, as text. */
+const textsOf = ({ published }: MemoryService) => [
+  ...new Set(published.map(({ value }) => Buffer.from(value).toString())),
+]
+
+/** Returns the valid events of the contract's fixtures that have one of these handlers, from an application that may publish them. */
+function contractFixtures(handlers: Handlers): { name: string; envelope: ReceivedEnvelope }[] {
+  const folder = new URL('fixtures/valid/', contractFolder)
+  if (!existsSync(folder)) return []
+  return readdirSync(folder).flatMap((name) => {
+    const { envelope, verdict } = JSON.parse(readFileSync(new URL(name, folder), 'utf8')) as {
+      envelope?: ReceivedEnvelope
+      verdict?: { received: boolean }
+    }
+    if (!envelope || !verdict?.received || !Object.hasOwn(handlers, envelope.Name)) return []
+    const app = publisherOf(envelope.Name)
+    return [{ name, envelope: { ...envelope, AppId: app.id, AppName: app.name } }]
+  })
+}

@@ -1,0 +1,61 @@
+import { event, memorySpecs, request, scenario } from '@orderflow/test-kit/scenario'
+import { expect } from 'chai'
+import type { PaymentState } from '../src/domain/payment.ts'
+import { service } from '../src/service.ts'
+import { paymentIdOf } from '../src/store.ts'
+import { subject } from './subject.ts'
+
+const OrderId = '7d9f3c52-2f0b-4c7e-9f59-0a5d1f3b8e11'
+const key = `payment/${paymentIdOf(OrderId)}`
+const created = event('OrderCreated', { OrderId, Total: 42.5 })
+const cancelled = event('OrderCancelled', { OrderId })
+const stateIn = (documents: Record<string, unknown>) => (documents[key] as { state: PaymentState }).state
+
+describe('payment-service in memory', () => {
+  memorySpecs(service, subject)
+
+  it('approves an order up to the limit', () =>
+    scenario(service, { Policy__ApproveUpTo: '42.5' })
+      .when(created)
+      .then({ published: [{ Name: 'PaymentApproved', Payload: { OrderId, Amount: 42.5, Source: 'OrderCreated' } }] }))
+
+  it('rejects an order above the limit', () =>
+    scenario(service, { Policy__ApproveUpTo: '42' })
+      .when(created)
+      .then({ published: [{ Name: 'PaymentRejected', Payload: { OrderId, Amount: 42.5 } }] }))
+
+  it('refunds the payment of an order that is cancelled later', () =>
+    scenario(service)
+      .given(created)
+      .when(cancelled)
+      .inOrder()
+      .then({
+        published: [{ Name: 'PaymentApproved' }, { Name: 'PaymentRefunded', Payload: { OrderId, Amount: 42.5 } }],
+      }))
+
+  it('never keeps the payment of a cancelled order, in whatever order its events arrive', () =>
+    scenario(service)
+      .when(created, cancelled)
+      .then({
+        check(documents) {
+          const { decision, refund } = stateIn(documents)
+          expect(Boolean(decision?.approved)).to.equal(Boolean(refund))
+        },
+      }))
+
+  it('makes one payment if a request and the order arrive in any order', () =>
+    scenario(service)
+      .given(created)
+      .when(request('POST', '/v1/payments', { orderId: OrderId, amount: 42.5 }))
+      .then({
+        answered: { status: 409 },
+        published: [{ Name: 'PaymentApproved', Payload: { Source: 'OrderCreated' } }],
+      }))
+
+  it('rejects an order with another total, and keeps the first payment', () =>
+    scenario(service)
+      .given(created)
+      .when(event('OrderCreated', { OrderId, Total: 50 }))
+      .inOrder()
+      .then({ rejected: ['conflicting-order'], stored: { [key]: { state: { decision: { amount: 42.5 } } } } }))
+})
