@@ -38,12 +38,15 @@ function packageNames(name: string): Names {
   const { dependencies = {} } = read(repository) as { dependencies?: Record<string, string> }
   // An application names the archive or the version of its packages in one place.
   const cli = dependencies['@orderflow/cli'] ?? packagesVersion
-  const kit = cli.replace(/^file:(.*)-cli-/, 'file:../$1-service-kit-')
+  const specOf = (own: string) => cli.replace(/^file:(.*)-cli-/, `file:../$1-${own}-`)
   return new Map([
     ['@orderflow/spare-part-service', `${contract.name.replace(/\/.*/, '')}/${name}`],
     ['"version": "0.0.0"', `"version": "${contract.version}"`],
     ['"@orderflow/envelope-schema": "0.0.0"', `"${contract.name}": "${contract.version}"`],
-    ['"@orderflow/service-kit": "0.0.0"', `"@orderflow/service-kit": "${kit}"`],
+    ...['service-kit', 'test-kit'].map((own): [string, string] => [
+      `"@orderflow/${own}": "0.0.0"`,
+      `"@orderflow/${own}": "${specOf(own)}"`,
+    ]),
     ['@orderflow/envelope-schema', contract.name],
   ])
 }
