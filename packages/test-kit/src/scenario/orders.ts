@@ -19,12 +19,15 @@ export interface FailedOrder {
  * Repeats `run`, first with the usual choices, then with random ones. Each run tries a new order, until all orders have been tried or `limit` is
  * reached. Returns the first failure.
  * @param seed tries only this order (`FailedOrder`)
+ * @throws {Error} for an invalid seed
  */
 export async function tryOrders(
   run: (choose: Choose) => Promise<void>,
   { limit, seed }: { limit: number; seed?: string },
 ): Promise<FailedOrder | undefined> {
   const root: Choice = { children: [], isTried: false }
+  if (seed !== undefined && !/^\d+(\.\d+)*$/.test(seed))
+    throw new Error(`SEED=${seed} is not a seed: copy it from the message of a failed scenario`)
   const given = seed?.split('.').map(Number)
   for (let runs = 1; runs <= limit && !root.isTried; runs += 1) {
     const chosen: number[] = []
@@ -44,7 +47,7 @@ export async function tryOrders(
     try {
       await run(choose)
     } catch (error) {
-      return { error, seed: chosen.join('.'), runs }
+      return { error, seed: chosen.join('.') || '0', runs }
     }
     if (given) return undefined
     for (const choice of path.toReversed()) choice.isTried = choice.children.every(({ isTried }) => isTried)

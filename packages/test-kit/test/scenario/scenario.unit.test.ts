@@ -80,7 +80,7 @@ describe('a scenario', () => {
         .when(created)
         .then({ stored: { [key]: { names: ['OrderCreated'] } } }),
     )
-    expect(error.message).to.contain('failed in order 1, which SEED= repeats').and.to.contain('2. OrderCreated')
+    expect(error.message).to.contain('failed in order 1, which SEED=0 repeats').and.to.contain('2. OrderCreated')
   })
 
   it('finds a bug that only one order of three events shows, in at most 200 runs', async () => {
@@ -116,6 +116,11 @@ describe('a scenario', () => {
     const again = await withVariable('SEED', seed, () => failureOf(last('OrderCancelled')))
     expect(again.message.split('\n').slice(2)).to.deep.equal(error.message.split('\n').slice(2))
     expect(runs).to.equal(1)
+  })
+
+  it('refuses an invalid seed', async () => {
+    const error = await withVariable('SEED', 'first', () => failureOf(scenario(correct()).when(created).then({})))
+    expect(error.message).to.equal('SEED=first is not a seed: copy it from the message of a failed scenario')
   })
 
   it('keeps the order of events with inOrder, except for duplicates', async () => {
