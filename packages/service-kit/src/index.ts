@@ -1,4 +1,5 @@
 export type { Caller } from './auth/caller.ts'
+export { timeLimit } from './limits.ts'
 export { type App, createApp, createParts } from './runtime/create-app.ts'
 export {
   type Background,

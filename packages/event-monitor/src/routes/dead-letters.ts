@@ -1,5 +1,5 @@
 import { validateBytes } from '@orderflow/envelope'
-import { type DryRunRecord, invalid, pathId, type Route, type Verdict } from '@orderflow/service-kit'
+import { type DryRunRecord, invalid, pathId, type Route, timeLimit, type Verdict } from '@orderflow/service-kit'
 import { currentAttempt, recordAt } from '@orderflow/service-kit/log'
 import type { CheckResult, DeadLetterDetail, DeadLetterEntry, DeadLetterGroups } from '../api/dead-letters.ts'
 import type { DryRunResult, Page, RecordPosition, ServiceVerdict } from '../api/events.ts'
@@ -179,7 +179,7 @@ async function ask({ dryRun }: WatchedService, record: DryRunRecord): Promise<Ve
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${dryRun.token}` },
       body: JSON.stringify(record),
-      signal: AbortSignal.timeout(timeoutMs),
+      signal: AbortSignal.timeout(timeLimit(timeoutMs)),
     })
     if (response.ok) return (await response.json()) as Verdict
     return { result: 'unknown', why: `it answers with ${response.status}` }

@@ -1,4 +1,5 @@
 import { createLocalJWKSet, createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose'
+import { timeLimit } from '../limits.ts'
 import type { AuthSettings } from './auth-settings.ts'
 import type { Caller } from './caller.ts'
 
@@ -105,7 +106,7 @@ export interface Issuer {
   key: JWTVerifyGetKey
 }
 
-const issuerTimeoutMs = 3_000
+const issuerTimeoutMs = timeLimit(3_000)
 
 /**
  * Creates a client that finds an issuer's keys by OpenID Connect Discovery. It reads the keys again after 10 minutes. If a token has an unknown key,

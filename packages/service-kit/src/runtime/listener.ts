@@ -4,6 +4,7 @@ import { createServer, type RequestListener, type Server, type ServerOptions } f
 import { createServer as createSecureServer } from 'node:https'
 import { type AddressInfo, Server as NetServer } from 'node:net'
 import type { TlsOptions } from 'node:tls'
+import { timeLimit } from '../limits.ts'
 import { drainable, limitConnections } from './connections.ts'
 
 /**
@@ -11,7 +12,7 @@ import { drainable, limitConnections } from './connections.ts'
  * on connections that the server is closing. Routers and daprd keep connections for 90 s (Go's http.DefaultTransport, IdleConnTimeout), and AWS's
  * load balancer keeps them for 60 s.
  */
-const keepAliveTimeout = 95_000
+const keepAliveTimeout = timeLimit(95_000)
 
 /** The interval at which Node looks for late requests. Requests may exceed their time limits by this interval. Node's default is 30 s. */
 const connectionsCheckingInterval = 2_000
@@ -23,8 +24,8 @@ const connectionsCheckingInterval = 2_000
 export const publicBounds = {
   keepAliveTimeout,
   connectionsCheckingInterval,
-  headersTimeout: 10_000,
-  requestTimeout: 30_000,
+  headersTimeout: timeLimit(10_000),
+  requestTimeout: timeLimit(30_000),
   maxHeaderSize: 16 * 1024,
   // On old systems, a process may open at most 4,096 files, and each connection is a file. docs/security.md states the memory that connections need.
   maxConnections: 4_000,
@@ -36,8 +37,8 @@ export const publicBounds = {
 export const channelTimeouts = {
   keepAliveTimeout,
   connectionsCheckingInterval,
-  headersTimeout: 60_000,
-  requestTimeout: 60_000,
+  headersTimeout: timeLimit(60_000),
+  requestTimeout: timeLimit(60_000),
 } satisfies ServerOptions
 
 /** The limits of the internal listener, which has few clients. */
@@ -64,7 +65,7 @@ export const tlsOptions = {
   honorCipherOrder: true,
   secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
   // A TLS handshake may take as long as the headers of a request. Node's default is two minutes.
-  handshakeTimeout: 10_000,
+  handshakeTimeout: timeLimit(10_000),
 } satisfies TlsOptions
 
 /** The address of a listener. `variable` is the environment variable that sets the port. */

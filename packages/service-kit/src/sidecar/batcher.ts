@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { timeLimit } from '../limits.ts'
 import { handled, onBehalfOf, type Span } from '../telemetry/context.ts'
 
 /** Thrown if the queue is full, or if an item waited too long. The item's work has not begun, so callers may repeat it. */
@@ -61,9 +62,10 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) =>
   options.watch?.opened(() => waiting.length)
 
   function dropLate(now: number) {
-    const inTime = waiting.findIndex(({ since }) => since + maxWaitMs >= now)
+    const longestMs = timeLimit(maxWaitMs)
+    const inTime = waiting.findIndex(({ since }) => since + longestMs >= now)
     for (const { settle } of waiting.splice(0, inTime < 0 ? waiting.length : inTime)) {
-      settle({ ok: false, error: new OverloadError(`no attempt began within ${maxWaitMs} ms`) })
+      settle({ ok: false, error: new OverloadError(`no attempt began within ${longestMs} ms`) })
     }
   }
 

@@ -10,6 +10,7 @@ import {
 import commonProto from '@dapr/dapr/proto/dapr/proto/common/v1/common_pb.js'
 import daprProto from '@dapr/dapr/proto/dapr/proto/runtime/v1/dapr_pb.js'
 import { Client, credentials, logVerbosity, Metadata, type ServiceError, setLogVerbosity, status } from '@grpc/grpc-js'
+import { timeLimit } from '../limits.ts'
 import { handled, type Span, traceparentOf } from '../telemetry/context.ts'
 import { checkingStatement, type Statement, savingStatement, unknownTable } from './save-documents.ts'
 import {
@@ -64,7 +65,7 @@ export function createSidecar(settings: SidecarSettings): Sidecar {
     timeoutMs = callTimeoutMs,
   ): Promise<MessageShape<O>> {
     const path = `/${parent.typeName}/${name}`
-    const options = { deadline: Date.now() + timeoutMs }
+    const options = { deadline: Date.now() + timeLimit(timeoutMs) }
     const encode = (message: MessageShape<I>) => asBuffer(toBinary(input, message))
     const decode = (bytes: Buffer) => fromBinary(output, bytes)
     const span = callSpan(parent.typeName, name)

@@ -1,4 +1,5 @@
 import type { Admin, AdminOptions } from '@platformatic/kafka'
+import { timeLimit } from '../limits.ts'
 import { connectionOf, fetchBatches, leaderOf, metadataOf, type StreamSettings } from './kafka.ts'
 import { positionText, type RecordPosition } from './record.ts'
 
@@ -12,7 +13,14 @@ export type AppendTimes = (positions: readonly RecordPosition[]) => Promise<Read
 export const logAppendTime = 1 << 3
 
 /** The time-outs are short, because a delivery waits for the result. */
-const options = { clientId: 'orderflow-append-times', retries: 0, connectTimeout: 1_000, timeout: 3_000 }
+const options = {
+  clientId: 'orderflow-append-times',
+  retries: 0,
+  connectTimeout: timeLimit(1_000),
+  timeout: timeLimit(3_000),
+  // The client's default.
+  requestTimeout: timeLimit(30_000),
+}
 
 /** Creates a function that asks Kafka itself for these times, because sidecars do not report whether the broker set a time (Dapr 1.18). */
 export function createAppendTimes(settings: StreamSettings): AppendTimes {

@@ -1,3 +1,4 @@
+import { timeLimit } from '../limits.ts'
 import { errorType, type Tracing } from '../telemetry/context.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics, Outcome } from '../telemetry/metrics.ts'
@@ -192,7 +193,7 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
         for await (const entries of parts) {
           const positions = entries.map((entry) => positionOf(entry, topic))
           whole.add(entries)
-          const isLate = now().getTime() - begun.getTime() > maxDeliveryMs
+          const isLate = now().getTime() - begun.getTime() > timeLimit(maxDeliveryMs)
           const results = isLate ? entries.map(late) : await deliverPart(entries, held, whole)
           const failure = results.find((result) => typeof result !== 'string')
           if (failure && error === undefined) {

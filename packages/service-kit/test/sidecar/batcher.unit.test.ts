@@ -3,6 +3,7 @@ import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
 import { expect } from 'chai'
 import { type BatcherOptions, createBatcher, OverloadError, type Settled } from '../../src/sidecar/batcher.ts'
 import { asSpan, newTraceId, type Span, within } from '../../src/telemetry/context.ts'
+import { openInspector } from '../support/open-inspector.ts'
 import { recordedSpans } from '../support/recorded-spans.ts'
 import { virtualTime } from '../support/virtual-time.ts'
 
@@ -312,6 +313,31 @@ describe('createBatcher', () => {
     expect(answer).to.equal(undefined)
     await time.pass(1_000)
     expect(answer).to.be.instanceOf(OverloadError)
+  })
+
+  describe('with an inspector', () => {
+    openInspector()
+
+    it('flushes items that waited while a debugger stopped the process', async () => {
+      let done = () => {}
+      const add = batcherOf({
+        maxItems: 1,
+        async flush(items) {
+          await new Promise<void>((resolve) => {
+            done = resolve
+          })
+          return double(items)
+        },
+      })
+      const first = add(1)
+      const second = add(2)
+      await time.pass(60_000)
+      done()
+      await first
+      await time.pass(0)
+      done()
+      expect(await second).to.equal(4)
+    })
   })
 
   it('stops its timer when it is idle', async () => {

@@ -14,6 +14,7 @@ import { expect } from 'chai'
 import { createSidecar } from '../../src/sidecar/dapr-sidecar.ts'
 import type { Sidecar, SidecarError, Write } from '../../src/sidecar/sidecar.ts'
 import { newTraceId, within } from '../../src/telemetry/context.ts'
+import { openInspector } from '../support/open-inspector.ts'
 import { recordedSpans } from '../support/recorded-spans.ts'
 
 type SaveStateRequest = MessageShape<typeof method.saveState.input>
@@ -36,6 +37,7 @@ const statestore = { name: 'statestore', type: 'state.sqlite' }
 describe('createSidecar', () => {
   const handlers: Record<string, Handler> = {}
   let traceparent: unknown
+  let deadline: unknown
   let token: unknown
   let server: Server
   let port: number
@@ -56,11 +58,12 @@ describe('createSidecar', () => {
       }
       server.addService({ [name]: definition }, {
         [name]: (
-          call: { request: unknown; metadata: { get(key: string): unknown[] } },
+          call: { request: unknown; metadata: { get(key: string): unknown[] }; getDeadline(): unknown },
           answer: (error: unknown, value?: unknown) => void,
         ) => {
           token = call.metadata.get('dapr-api-token')[0]
           traceparent = call.metadata.get('traceparent')[0]
+          deadline = call.getDeadline()
           try {
             answer(null, handlers[name]?.(call.request))
           } catch (error) {
@@ -84,6 +87,24 @@ describe('createSidecar', () => {
     handlers.GetMetadata = () => ({ registeredComponents: [statestore] })
   })
   after(() => server.forceShutdown())
+
+  const remainingMs = async () => {
+    handlers.GetState = () => ({})
+    await sidecar.readOne('a key')
+    return Number(deadline) - Date.now()
+  }
+
+  it('waits 10 seconds for an answer', async () => {
+    expect(await remainingMs()).to.be.within(5_000, 10_000)
+  })
+
+  describe('with an inspector', () => {
+    openInspector()
+
+    it('waits a day for an answer', async () => {
+      expect(await remainingMs()).to.be.within(86_000_000, 86_400_000)
+    })
+  })
 
   it('reports an unhealthy sidecar, or an unavailable store', async () => {
     handlers.GetBulkState = () => ({ items: [] })
