@@ -10,7 +10,7 @@ import {
 import commonProto from '@dapr/dapr/proto/dapr/proto/common/v1/common_pb.js'
 import daprProto from '@dapr/dapr/proto/dapr/proto/runtime/v1/dapr_pb.js'
 import { Client, credentials, logVerbosity, Metadata, type ServiceError, setLogVerbosity, status } from '@grpc/grpc-js'
-import { timeLimit } from '../limits.ts'
+import { isStoppable, timeLimit } from '../limits.ts'
 import { handled, type Span, traceparentOf } from '../telemetry/context.ts'
 import { checkingStatement, type Statement, savingStatement, unknownTable } from './save-documents.ts'
 import {
@@ -54,7 +54,9 @@ setLogVerbosity(logVerbosity.NONE)
  */
 export function createSidecar(settings: SidecarSettings): Sidecar {
   const { Sidecar: sidecar, Stream: stream, State: state } = settings
-  const client = new Client(`${sidecar.Host}:${sidecar.GrpcPort}`, credentials.createInsecure(), channelOptions)
+  const connect = (more = {}) =>
+    new Client(`${sidecar.Host}:${sidecar.GrpcPort}`, credentials.createInsecure(), { ...channelOptions, ...more })
+  const lasting = connect()
   const metadata = new Metadata()
   metadata.set('dapr-api-token', sidecar.Token)
 
@@ -69,6 +71,9 @@ export function createSidecar(settings: SidecarSettings): Sidecar {
     const encode = (message: MessageShape<I>) => asBuffer(toBinary(input, message))
     const decode = (bytes: Buffer) => fromBinary(output, bytes)
     const span = callSpan(parent.typeName, name)
+    // The sidecar closes a connection whose client does not answer its pings for 15 s (Dapr 1.18.2, api/grpc/server.go). A call of a process that a
+    // debugger stops therefore has its own connection.
+    const client = isStoppable() ? connect({ 'grpc.use_local_subchannel_pool': 1 }) : lasting
     return new Promise((resolve, reject) => {
       client.makeUnaryRequest(
         path,
@@ -79,6 +84,7 @@ export function createSidecar(settings: SidecarSettings): Sidecar {
         options,
         (error, response) => {
           span?.end(error ? status[error.code] : undefined)
+          if (client !== lasting) client.close()
           if (error) reject(new SidecarError(what, error, failureOf(error)))
           else resolve(response as MessageShape<O>)
         },

@@ -38,6 +38,7 @@ describe('createSidecar', () => {
   const handlers: Record<string, Handler> = {}
   let traceparent: unknown
   let deadline: unknown
+  let peer: string
   let token: unknown
   let server: Server
   let port: number
@@ -58,12 +59,18 @@ describe('createSidecar', () => {
       }
       server.addService({ [name]: definition }, {
         [name]: (
-          call: { request: unknown; metadata: { get(key: string): unknown[] }; getDeadline(): unknown },
+          call: {
+            request: unknown
+            metadata: { get(key: string): unknown[] }
+            getDeadline(): unknown
+            getPeer(): string
+          },
           answer: (error: unknown, value?: unknown) => void,
         ) => {
           token = call.metadata.get('dapr-api-token')[0]
           traceparent = call.metadata.get('traceparent')[0]
           deadline = call.getDeadline()
+          peer = call.getPeer()
           try {
             answer(null, handlers[name]?.(call.request))
           } catch (error) {
@@ -94,12 +101,31 @@ describe('createSidecar', () => {
     return Number(deadline) - Date.now()
   }
 
+  /** Returns the number of connections that three calls use. */
+  async function connections(): Promise<number> {
+    const peers = new Set<string>()
+    handlers.GetState = () => ({})
+    for (let calls = 0; calls < 3; calls += 1) {
+      await sidecar.readOne('a key')
+      peers.add(peer)
+    }
+    return peers.size
+  }
+
+  it('makes all calls on one connection', async () => {
+    expect(await connections()).to.equal(1)
+  })
+
   it('waits 10 seconds for an answer', async () => {
     expect(await remainingMs()).to.be.within(5_000, 10_000)
   })
 
   describe('with an inspector', () => {
     openInspector()
+
+    it('opens a connection for each call, because the sidecar closes connections of a stopped process', async () => {
+      expect(await connections()).to.equal(3)
+    })
 
     it('waits a day for an answer', async () => {
       expect(await remainingMs()).to.be.within(86_000_000, 86_400_000)
