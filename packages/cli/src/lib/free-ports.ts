@@ -21,9 +21,12 @@ export async function freePorts(): Promise<StackPorts> {
     prometheus: await freePort(),
     exporter: await freePort(),
   }
-  const found: StackPorts['services'] = {}
-  for (const { name } of services) found[name] = await freeServicePorts()
-  return { ...stack, services: found }
+  const found: Pick<StackPorts, 'inspectors' | 'services'> = { inspectors: {}, services: {} }
+  for (const { name } of services) {
+    found.inspectors[name] = await freePort()
+    found.services[name] = await freeServicePorts()
+  }
+  return { ...stack, ...found }
 }
 
 export async function freeServicePorts(): Promise<ServicePorts> {

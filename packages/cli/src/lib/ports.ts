@@ -30,6 +30,8 @@ export interface StackPorts {
   jaeger: number
   prometheus: number
   exporter: number
+  /** The ports at which debuggers attach to services (`make dev INSPECT=1`), by service. */
+  inspectors: Record<string, number>
   services: Record<string, ServicePorts>
 }
 
@@ -60,6 +62,8 @@ export const defaultPorts: StackPorts = {
   jaeger: portOffset + 6686,
   prometheus: portOffset + 9090,
   exporter: portOffset + 9091,
+  // Leaves out 9229, the default of Node, which other programs with an inspector use.
+  inspectors: ofServices((_, index) => portOffset + 9230 + index),
   services: ofServices(({ http, https, channel }, index) => ({ http, https, channel, ...innerPorts(index) })),
 }
 

@@ -38,16 +38,23 @@ export const kafkaOf = ({ ports, brokers }: Pick<Plan, 'ports' | 'brokers'>): Ka
 /** The plan's folder has run/, logs/, data/, certificates/ and secrets.json. */
 export interface Plan extends Servers {
   folder: string
+  /** The names of the services to which a debugger can attach. */
+  inspected: readonly string[]
   ports: StackPorts
   tokens: StackTokens
   certificate: CertificateFiles
 }
 
 /** Creates a plan and the missing secrets. The default servers are those of the last start. */
-export async function createPlan(folder: string, ports: StackPorts, servers: Partial<Servers> = {}): Promise<Plan> {
+export async function createPlan(
+  folder: string,
+  ports: StackPorts,
+  servers: Partial<Servers> = {},
+  inspected: readonly string[] = [],
+): Promise<Plan> {
   const tokens = stackTokens(folder)
   const certificate = await localCertificate(join(folder, 'certificates'))
-  return { folder, ...serversOf(folder), ...servers, ports, tokens, certificate }
+  return { folder, inspected, ...serversOf(folder), ...servers, ports, tokens, certificate }
 }
 
 export function logFile(folder: string, name: string): string {

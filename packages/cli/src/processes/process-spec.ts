@@ -8,6 +8,7 @@ import { bracketed, brokerPorts, loopbacks, type ServicePorts } from '../lib/por
 import { javaCommand } from '../lib/run-tool.ts'
 import { entryOf, type Service, services, sidecarOf, storedServices } from '../lib/services.ts'
 import { kafkaCommand } from './kafka.ts'
+import { patientComponents } from './patient-components.ts'
 import {
   databaseFile,
   dataFolder,
@@ -58,12 +59,18 @@ export const watcherMalloc = { MALLOC_MMAP_THRESHOLD_: '262144' }
  */
 export const sidecarMemory = { GOMEMLIMIT: '512MiB' }
 
-function serviceSpec(plan: Plan, { name, folder, hasStore, watches }: Service): ProcessSpec {
+function serviceSpec(plan: Plan, service: Service): ProcessSpec {
+  const { name, folder, hasStore, watches } = service
   const { http, https, channel, metrics, daprHttp, daprGrpc } = entryOf(plan.ports.services, name)
+  const inspector = plan.inspected.includes(name) ? { inspector: entryOf(plan.ports.inspectors, name) } : {}
   return {
     name,
     command: process.execPath,
-    args: [...(watches ? watcherLimits : heapLimits), join(repository, folder, 'src/main.ts')],
+    args: [
+      ...(watches ? watcherLimits : heapLimits),
+      ...Object.values(inspector).flatMap((port) => [`--inspect=127.0.0.1:${port}`, '--inspect-publish-uid=http']),
+      join(repository, folder, 'src/main.ts'),
+    ],
     env: {
       // By default glibc has an arena for each thread, which wastes 15 MB in each service.
       MALLOC_ARENA_MAX: '2',
@@ -85,10 +92,17 @@ function serviceSpec(plan: Plan, { name, folder, hasStore, watches }: Service): 
       ...monitorPage(plan, process.env),
       ...(watches && watchVariables(plan)),
     },
-    ports: { http, https, channel, metrics },
-    version: packagesVersion,
+    ports: { http, https, channel, metrics, ...inspector },
+    version: versionOf(plan, service),
   }
 }
+
+/** The next `make up` restarts a service that a debugger can stop, because its version differs. */
+const versionOf = ({ inspected }: Plan, { name }: Service) =>
+  inspected.includes(name) ? `${packagesVersion} with inspector` : packagesVersion
+
+const componentsOf = ({ folder, inspected }: Plan, { name }: Service) =>
+  inspected.includes(name) ? patientComponents(folder) : join(repository, 'components')
 
 /** Returns the variable with the monitor's address, to which services link. Returns no variable if the environment sets it. */
 function monitorPage({ ports }: Plan, env: NodeJS.ProcessEnv): Record<string, string> {
@@ -133,7 +147,7 @@ function sidecarSpec(plan: Plan, service: Service): ProcessSpec {
   return {
     name: sidecarOf(service),
     command: daprdFile(),
-    args: daprdArguments(service, ports, plan.store),
+    args: daprdArguments(service, ports, plan.store, componentsOf(plan, service)),
     env: {
       ...sidecarMemory,
       ...componentSettings(join(repository, service.folder), process.env),
@@ -149,7 +163,7 @@ function sidecarSpec(plan: Plan, service: Service): ProcessSpec {
       metrics: ports.daprMetrics,
     },
     // Not the version of Dapr, because a sidecar also reads generated files, which may differ between versions of the packages.
-    version: packagesVersion,
+    version: versionOf(plan, service),
   }
 }
 
@@ -172,8 +186,9 @@ export function daprdArguments(
   service: Pick<Service, 'name' | 'hasStore'>,
   ports: ServicePorts,
   store: LocalStore,
+  components = join(repository, 'components'),
 ): string[] {
-  const resources = resourcesOf(join(repository, 'components'), service, store)
+  const resources = resourcesOf(components, service, store)
   const api = loopbacks().map(bracketed).join()
   return daprdFlags(service.name, ports, resources, { api }).flatMap(([flag, value]) => [`--${flag}`, value])
 }

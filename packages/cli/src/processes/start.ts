@@ -9,6 +9,7 @@ import { entryOf, ofServices, services } from '../lib/services.ts'
 import { provision } from '../provision/provision.ts'
 import type { ProgressOptions } from '../runner.ts'
 import { ensureRunning, restartOutdated } from './ensure.ts'
+import { writePatientComponents } from './patient-components.ts'
 import {
   createPlan,
   kafkaOf,
@@ -39,6 +40,8 @@ interface StartOptions {
   ports?: StackPorts
   /** The default is the servers of the folder's last start, or SQLite and one broker. */
   servers?: Partial<Servers>
+  /** The names of the services to which a debugger can attach. By default none. */
+  inspected?: readonly string[]
   /** True to rebuild all stores from the log before services start. */
   rebuild?: boolean
   /** True if the processes continue after this process (`make up`). False if they end with it (tests). */
@@ -53,14 +56,15 @@ interface StartOptions {
  * @throws {CliError} for a missing tool, a port in use, a dead process or a timeout
  */
 export async function startStack(options: StartOptions = {}): Promise<LocalStack> {
-  const { ports = localPorts(), detached = true, rebuild = false, onProgress = () => {}, signal } = options
+  const { ports = localPorts(), detached = true, rebuild = false, inspected, onProgress = () => {}, signal } = options
   const folder = resolve(options.folder ?? localFolder)
   if (!detached) await claimFolder(folder)
   const servers = { ...serversOf(folder), ...options.servers }
   await provision({ store: servers.store, onProgress, signal })
   await buildPages(signal)
   return await withStackLock(folder, onProgress, async () => {
-    const plan = await createPlan(folder, ports, servers)
+    const plan = await createPlan(folder, ports, servers, inspected)
+    if (plan.inspected.length > 0) writePatientComponents(folder)
     reportState(plan, onProgress)
     const started: ProcessName[] = []
     const ensure = { onProgress, signal, onStarted: (name: ProcessName) => started.push(name) }

@@ -6,13 +6,14 @@ import { eventually } from '../../src/lib/poll.ts'
 import { defaultPorts, localPorts, loopbacks, type StackPorts } from '../../src/lib/ports.ts'
 import { services } from '../../src/lib/services.ts'
 
-const all = ({ services: ports, moreBrokers, ...others }: StackPorts) => [
+const all = ({ services: ports, moreBrokers, inspectors, ...others }: StackPorts) => [
   ...Object.values(others),
+  ...Object.values(inspectors),
   ...Object.values(moreBrokers).flatMap((broker) => Object.values(broker)),
   ...services.flatMap(({ name }) => Object.values(ports[name] ?? {})),
 ]
-/** Three brokers and Jaeger have two ports each, PostgreSQL, Prometheus and the exporter one, and a service with its sidecar eight. */
-const count = 11 + 8 * services.length
+/** Three brokers and Jaeger have two ports each, PostgreSQL, Prometheus and the exporter one, and a service with its sidecar and inspector nine. */
+const count = 11 + 9 * services.length
 
 describe('localPorts, freePorts and requireFreePorts', () => {
   let server: Server

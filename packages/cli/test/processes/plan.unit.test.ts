@@ -1,10 +1,12 @@
-import { readFileSync, rmSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { isSecretName } from '@orderflow/service-kit/secret-names'
 import { expect } from 'chai'
+import { parse } from 'yaml'
 import { repository } from '../../src/lib/paths.ts'
 import { defaultPorts } from '../../src/lib/ports.ts'
 import { entryOf } from '../../src/lib/services.ts'
+import { patientComponents, writePatientComponents } from '../../src/processes/patient-components.ts'
 import { createPlan, dataFolder, processNamesWith, recordServers } from '../../src/processes/plan.ts'
 import { processSpecs } from '../../src/processes/process-spec.ts'
 import { stackStatus } from '../../src/processes/status.ts'
@@ -65,5 +67,38 @@ describe('the pages of a stack of processes', () => {
     delete process.env.Telemetry__MonitorPage
     // The plan sets no value, so the process inherits the variable.
     expect(inherited).to.equal(undefined)
+  })
+})
+
+describe('a stack whose services a debugger can stop', () => {
+  afterEach(removeFolders)
+
+  it('opens an inspector only in the named services, and gives these services and their sidecars another version', async () => {
+    const folder = temporaryFolder()
+    const usual = processSpecs(await createPlan(folder, defaultPorts))
+    const specs = processSpecs(await createPlan(folder, defaultPorts, {}, ['order-service']))
+    const changed = Object.keys(specs).filter((name) => specs[name]?.version !== usual[name]?.version)
+    expect(changed).to.deep.equal(['order-service', 'order-sidecar'])
+    const inspected = Object.values(specs).filter(({ args }) => args.some((arg) => arg.startsWith('--inspect')))
+    expect(inspected.map(({ name, ports }) => [name, ports.inspector])).to.deep.equal([
+      ['order-service', defaultPorts.inspectors['order-service']],
+    ])
+  })
+
+  it('lets a delivery take one day, and changes no other file of the components', async () => {
+    const folder = temporaryFolder()
+    writePatientComponents(folder)
+    const copy = patientComponents(folder)
+    const { args } = entryOf(
+      processSpecs(await createPlan(folder, defaultPorts, {}, ['order-service'])),
+      'order-sidecar',
+    )
+    expect(args).to.include.members([copy, join(copy, 'sqlite'), join(copy, 'configuration.yaml')])
+    const files = readdirSync(copy, { recursive: true, encoding: 'utf8' }).filter((file) => /\.\w+$/.test(file))
+    const original = (file: string) => readFileSync(join(repository, 'components', file), 'utf8')
+    const changed = files.filter((file) => readFileSync(join(copy, file), 'utf8') !== original(file))
+    expect(changed).to.deep.equal(['resiliency.yaml'])
+    const { timeouts } = parse(readFileSync(join(copy, 'resiliency.yaml'), 'utf8')).spec.policies
+    expect(timeouts).to.deep.equal({ handler: '24h' })
   })
 })
