@@ -7,8 +7,9 @@ bin := $(run) node_modules/.bin
 .DEFAULT_GOAL := help
 .PHONY: help
 
-# A line that begins with ##@ is the title of a group of targets. NAME in a target stands for the name of a service.
-help: ## List the targets, the most important first
+# Lists the targets, the most important first. A line that begins with ##@ is the title of a group of targets. NAME in a target stands for the name of
+# a service.
+help:
 	@awk -F ':.*## ' '/^##@ / { print "\n" substr($$0, 5) ":" } /^([a-z-]+|[$$]\(addprefix .*\)):.*## / { \
 		if (sub(/.*addprefix /, "", $$1)) sub(/,.*/, "NAME", $$1); printf "make %-18s %s\n", $$1, $$2 }' Makefile
 	@echo 'NAME is one of: $(released)'
@@ -49,7 +50,10 @@ rebuild: ## Rebuild a service's store from the log: SERVICE=... [FROM=2026-11-21
 	@$(orderflow) rebuild "$${SERVICE-}" $${TOPIC:+--topic "$$TOPIC"} $${FROM:+--from "$$FROM"} $${TO:+--to "$$TO"}
 
 ##@ Work on it
-.PHONY: check test new-service generate new-app
+.PHONY: dev check test new-service generate new-app
+
+dev: ## Restart services at each change of their code, with logs and type errors: [SERVICE='...'] [INSPECT=1 for a debugger] (docs/develop.md)
+	@exec $(orderflow) dev $${SERVICE-} $${INSPECT:+"--inspect=$$INSPECT"}
 
 check: ## Run linters, check types and language, and compare schemas with the last release: [AGAINST=folder or commit]
 	@$(bin)/biome check

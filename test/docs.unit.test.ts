@@ -151,8 +151,8 @@ describe('make help', () => {
     [...make(folder, 'help').matchAll(/^make (?:-C tools )?(\S+) /gm)].map(([, name]) => name)
 
   for (const folder of ['.', 'tools']) {
-    it(`explains every target of ${join(folder, 'Makefile')}`, () => {
-      const shown = shownBy(folder)
+    it(`explains every target of ${join(folder, 'Makefile')} except itself`, () => {
+      const shown = ['help', ...shownBy(folder)]
       const silent = targets[folder]?.filter((target) => !shown.includes(target.replace(ofService, '-NAME')))
       expect(silent).to.deep.equal([])
     })

@@ -295,7 +295,20 @@ export const commandGroups: CommandGroups = {
         }),
     },
   },
-  'Add a service': {
+  'Work on it': {
+    dev: {
+      summary: 'Restart services when their code changes, and show logs and type errors (docs/develop.md)',
+      parameters: '[SERVICE...]',
+      options: {
+        ...stackOptions,
+        inspect: { summary: 'let a debugger attach to each of these services' },
+      },
+      run: async (given) =>
+        (await import('./commands/dev.ts')).dev(stackSettings(given), given.args, {
+          inspected: given.flag('inspect') ?? false,
+          signal: given.signal(),
+        }),
+    },
     'new-service': {
       summary: 'Create a working service to start from (docs/new-service.md)',
       parameters: 'NAME',

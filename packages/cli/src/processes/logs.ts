@@ -26,20 +26,25 @@ export function logTail(folder: string, name: string, lines: number): string {
 }
 
 /** Prints the end of logs. With `follow`, it prints new lines until `signal` aborts or the output is closed. */
-export async function showLogs(
-  folder: string,
-  names: readonly string[],
-  { follow, signal }: LogOptions,
-): Promise<void> {
-  const width = names.reduce((most, name) => Math.max(most, name.length), 0)
-  const show = (name: string) => {
-    const colour = colours[names.indexOf(name) % colours.length] ?? 'cyan'
-    const prefix = paint(colour, `${name.padEnd(width)} |`)
-    return printTail(logFile(folder, name), { follow, signal, prefix })
-  }
-  if (follow) await Promise.all(names.map(show))
+export async function showLogs(folder: string, names: readonly string[], options: LogOptions): Promise<void> {
+  const prefixOf = prefixesOf(names)
+  const show = (name: string) => printTail(logFile(folder, name), { ...options, prefix: prefixOf(name) })
+  if (options.follow) await Promise.all(names.map(show))
   else for (const name of names) await show(name)
 }
+
+/** Returns a function that returns the coloured prefix of a log's lines. All prefixes have the same width. */
+export function prefixesOf(names: readonly string[]): (name: string) => string {
+  const width = names.reduce((most, name) => Math.max(most, name.length), 0)
+  return (name) => paint(colours[names.indexOf(name) % colours.length] ?? 'cyan', `${name.padEnd(width)} |`)
+}
+
+/** Prints the new lines of a log, in the form that `linesOf` returns, until `signal` aborts or the output is closed. */
+export const followLog = (
+  folder: string,
+  name: string,
+  options: { prefix: string; linesOf: (line: string) => readonly string[]; signal: AbortSignal },
+): Promise<void> => printTail(logFile(folder, name), { ...options, follow: true, lines: 0 })
 
 /** Red is reserved for errors. */
 const colours = [
@@ -54,15 +59,24 @@ const colours = [
   'magentaBright',
 ] as const
 
+interface TailOptions extends LogOptions {
+  prefix: string
+  /** The number of last lines to print first. */
+  lines?: number
+  linesOf?: (line: string) => readonly string[]
+}
+
 /** Follows a file by name (-F), because `./orderflow clean` removes the file and `make up` creates it again. */
-async function printTail(file: string, { follow, signal, prefix }: LogOptions & { prefix: string }): Promise<void> {
+async function printTail(file: string, { follow, signal, prefix, lines, linesOf }: TailOptions): Promise<void> {
   if (!existsSync(file)) print(`${prefix} (no log yet)`)
-  const args = ['-n', String(logLines), ...(follow ? ['-F'] : []), file]
+  const args = ['-n', String(lines ?? logLines), ...(follow ? ['-F'] : []), file]
   const tail = spawn('tail', args, { stdio: ['ignore', 'pipe', 'ignore'] })
   const stop = () => tail.kill()
   signal.addEventListener('abort', stop)
   process.stdout.once('error', stop)
-  createInterface({ input: tail.stdout }).on('line', (line) => print(`${prefix} ${line}`))
+  createInterface({ input: tail.stdout }).on('line', (line) => {
+    for (const text of linesOf?.(line) ?? [line]) print(`${prefix} ${text}`)
+  })
   await once(tail, 'close')
 }
 

@@ -88,7 +88,7 @@ export const processRunner: Runner = {
 }
 
 /** The caller has checked that this runner supports both. */
-function serversFrom({ store, brokers }: Pick<UpOptions, 'store' | 'brokers'>): Servers {
+export function serversFrom({ store, brokers }: Pick<UpOptions, 'store' | 'brokers'>): Servers {
   return { store: store as LocalStore, brokers: brokers as Brokers }
 }
 

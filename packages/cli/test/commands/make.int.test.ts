@@ -36,6 +36,12 @@ describe('make', () => {
     ['logs', {}, []],
     ['logs', { SERVICE: 'order-service', FOLLOW: '0' }, ['order-service', '--follow=0']],
     ['new-service', { NAME: 'shipping-service' }, ['shipping-service']],
+    ['dev', {}, []],
+    [
+      'dev',
+      { SERVICE: 'order-service payment-service', INSPECT: '1' },
+      ['order-service', 'payment-service', '--inspect=1'],
+    ],
     ['rebuild', { SERVICE: 'order-service' }, ['order-service']],
     [
       'rebuild',
