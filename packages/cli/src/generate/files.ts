@@ -29,6 +29,7 @@ import {
 import { composeFile, composePostgresqlFile, dockerfile } from './compose.ts'
 import { composeBrokersFile } from './compose-brokers.ts'
 import { asyncApiFile, bundledSchemas, topicConstants, topicsFile } from './contract.ts'
+import { launchFile, runConfigurations } from './editors.ts'
 import { alertsFile, dashboardFile } from './objective.ts'
 
 export async function generate(): Promise<void> {
@@ -107,6 +108,8 @@ export function generatedFiles(): Map<string, string | undefined> {
     ['components/observe/alerts.yml', alertsFile(template('observe/alerts.yml'), application.objective)],
     ['components/observe/dashboard.json', dashboardFile(template('observe/dashboard.json'), application.objective)],
     changed('.devcontainer/devcontainer.json', devcontainerFile),
+    ['.vscode/launch.json', launchFile(read('.vscode/launch.json'))],
+    ...runConfigurations(readIfFolder('.run')),
     ...services.map((service) => changed(`${service.folder}/appsettings.json`, (text) => settingsFile(text, service))),
   ])
   const chart = new Map(chartFiles(chartResources(files)))
