@@ -116,6 +116,9 @@ describe('./orderflow upgrade', function () {
     const generated = readFileSync(join(folder, '.gitattributes'), 'utf8')
     for (const file of ['components/postgresql/statestore-save.yaml', 'docker-compose.brokers.yml'])
       expect(generated).to.contain(`\n${file} linguist-generated\n`)
+    const [target = 'no target'] =
+      /^dev: .*\n.*\n/m.exec(readFileSync(join(repository, 'tools/new-app/template/Makefile'), 'utf8')) ?? []
+    expect(readFileSync(join(folder, 'Makefile'), 'utf8')).to.contain(`\n${target}`)
   })
 
   it('restarts one service after the other with `make up`', async () => {

@@ -17,6 +17,10 @@ export interface Step {
   change?: (application: string) => void | Promise<void>
 }
 
+const devTarget = `dev: ## Restart services at each change of their code, with logs and type errors: [SERVICE='...'] [INSPECT=1 for a debugger]
+\t@exec $(orderflow) dev $$\${SERVICE-} $$\${INSPECT:+"--inspect=$$INSPECT"}
+`
+
 /**
  * All steps, in the order of their versions. Their code may import only modules of Node (see `main.ts`). A codemod loads other packages from the
  * application, with `createRequire`.
@@ -52,6 +56,19 @@ export const steps: readonly Step[] = [
     why: 'make generate writes this file for make up STACK=docker BROKERS=3.',
     change: (application) =>
       appendFileSync(join(application, '.gitattributes'), 'docker-compose.brokers.yml linguist-generated\n'),
+  },
+  {
+    version: '0.3.0',
+    title: 'Add make dev',
+    why: 'It restarts services when their code changes. make generate writes files that let editors attach a debugger.',
+    change: (application) => {
+      appendFileSync(join(application, '.gitattributes'), '.run/*.xml linguist-generated\n')
+      edit(
+        join(application, 'Makefile'),
+        /^\.PHONY: (check .*)\n/m,
+        `.PHONY: dev $1\n\n${devTarget.replaceAll('$', '$$$$')}`,
+      )
+    },
   },
 ]
 
