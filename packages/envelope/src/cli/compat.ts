@@ -1,6 +1,9 @@
 import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { Change } from '../compat/changes.ts'
 import { type Finding, findingsBetween } from '../compat/findings.ts'
+import { readersIn, readersOf } from '../compat/readers.ts'
 import { lastRelease, StateError, schemasAt, schemasIn } from '../compat/states.ts'
 import { contractFolder } from '../schemas/contract-folder.ts'
 import { type Io, write } from './io.ts'
@@ -15,6 +18,8 @@ For a new Version, print its compatibility with the previous Version, and the po
   forward    every Payload of the new Version is valid in the old one
   full       backward and forward
   breaking   neither backward nor forward
+
+If new Payloads can be invalid in the old schema, print the services of the application that read the changed field (from their reads.json).
 
   --against   a folder of schemas, or a commit. Default: the last release, which is the last entry of releases.json at the root
               of the repository. Without a release, all schemas are accepted
@@ -40,7 +45,8 @@ export async function compat(args: string[], io: Io): Promise<number> {
       throw new StateError(`${against} has none of these schemas; name another state with --against`)
     const findings = findingsBetween(before, after)
     const wrong = findings.filter(({ isWrong }) => isWrong).length
-    await write(io.stdout, findings.map(linesOf).join(''))
+    const known = readersIn(join(folder, '../..'))
+    await write(io.stdout, findings.map((finding) => linesOf(finding, known)).join(''))
     await write(io.stdout, `${wrong > 0 ? `${wrong} not compatible` : 'compatible'} with ${against}\n`)
     return wrong > 0 ? 1 : 0
   } catch (error) {
@@ -49,10 +55,26 @@ export async function compat(args: string[], io: Io): Promise<number> {
   }
 }
 
-function linesOf({ path, isWrong, message, changes }: Finding): string {
-  const reasons = changes.map(({ pointer, message, breaksBackward, breaksForward }) => {
+type Known = ReturnType<typeof readersIn>
+
+function linesOf(finding: Finding, known: Known): string {
+  const { path, isWrong, message, changes } = finding
+  const reasons = changes.map((change) => {
+    const { pointer, message, breaksBackward, breaksForward } = change
     const broken = [breaksBackward && 'backward', breaksForward && 'forward'].filter(Boolean).join(' and ')
-    return `  ${pointer || 'the document'} ${message} (breaks ${broken})\n`
+    return `  ${pointer || 'the document'} ${message} (breaks ${broken})\n${readerLines(finding, change, known)}`
   })
   return `${path}: ${isWrong ? 'error: ' : ''}${message}\n${reasons.join('')}`
+}
+
+/** Returns lines only for a change that may break readers, in an application with services. */
+function readerLines({ types }: Finding, { pointer, breaksForward }: Change, known: Known): string {
+  if (!known || !breaksForward || types.length === 0) return ''
+  const lines = [
+    ...readersOf(known.readers, types, pointer).map(
+      ({ service, type, pointer }) => `${service} reads ${pointer} of ${type}`,
+    ),
+    ...known.unknown.map((service) => `${service} may read it: it has no reads.json, which its tests write`),
+  ]
+  return (lines.length > 0 ? lines : ['no service reads it']).map((line) => `    ${line}\n`).join('')
 }

@@ -5,6 +5,8 @@ export interface Finding {
   isWrong: boolean
   message: string
   changes: Change[]
+  /** The event types (`Name@Version`) whose readers the changes may break. Empty for the envelope, which every service reads. */
+  types: string[]
 }
 
 const eventPath = /^events\/(.+)\.(\d+)\.json$/
@@ -20,29 +22,37 @@ export function findingsBetween(before: Schemas, after: Schemas): Finding[] {
 
 function findingsOf(path: string, before: Schemas, after: Schemas): Finding[] {
   const [, name, version] = eventPath.exec(path) ?? []
-  if (!after.has(path))
-    return [{ path, isWrong: true, message: 'is missing, and logs still have its events: restore it', changes: [] }]
-  if (before.has(path)) return changed(path, before, after, name !== undefined)
-  const earlier = name && newestBefore(name, Number(version), after)
-  if (!earlier) return [{ path, isWrong: false, message: 'is new', changes: [] }]
+  const types = name ? [`${name}@${version}`, ...newerTypes(name, Number(version), after)] : []
+  if (!after.has(path)) return [removed(path, types)]
+  if (before.has(path)) return changed(path, before, after, types)
+  const newest = name && newestBefore(name, Number(version), after)
+  if (!newest) return [{ path, isWrong: false, message: 'is new', changes: [], types: [] }]
+  const earlier = `events/${name}.${newest}.json`
   const changes = changesBetween(rulesOf(after, earlier), rulesOf(after, path))
   const isWrong = needsUpcaster(changes) && after.get(path)?.['x-upcast'] === undefined
   const advice = isWrong ? ': declare x-upcast, because receivers convert each event to its newest Version' : ''
-  const message = `is a new Version: ${compatibilityOf(changes)} to ${earlier.split('/').at(-1)}${advice}`
-  return [{ path, isWrong, message, changes }]
+  const message = `is a new Version: ${compatibilityOf(changes)} to ${name}.${newest}.json${advice}`
+  return [{ path, isWrong, message, changes, types: [`${name}@${newest}`] }]
 }
 
-function changed(path: string, before: Schemas, after: Schemas, isEvent: boolean): Finding[] {
+function removed(path: string, types: string[]): Finding {
+  const message = 'is missing, and logs still have its events: restore it'
+  const change = { pointer: '', message: 'has no schema now', breaksBackward: true, breaksForward: true }
+  return { path, isWrong: true, message, changes: [change], types }
+}
+
+function changed(path: string, before: Schemas, after: Schemas, types: string[]): Finding[] {
   const changes = changesBetween(rulesOf(before, path), rulesOf(after, path))
   if (changes.length === 0) return []
   const compatibility = compatibilityOf(changes)
-  if (isEvent) {
+  if (types.length > 0) {
     return [
       {
         path,
         isWrong: true,
         message: `changed under its Version (${compatibility}): restore it, and write the next Version`,
         changes,
+        types,
       },
     ]
   }
@@ -50,14 +60,22 @@ function changed(path: string, before: Schemas, after: Schemas, isEvent: boolean
   const advice = isWrong
     ? 'rejects documents that it accepted before: restore it, because it has no Version'
     : 'accepts more documents: update all receivers first'
-  return [{ path, isWrong, message: `changed (${compatibility}): it ${advice}`, changes }]
+  return [{ path, isWrong, message: `changed (${compatibility}): it ${advice}`, changes, types }]
 }
 
-function newestBefore(name: string, version: number, schemas: Schemas): string | undefined {
-  const earlier = [...schemas.keys()].flatMap((path) => {
-    const [, other, number] = eventPath.exec(path) ?? []
-    return other === name && Number(number) < version ? [Number(number)] : []
-  })
-  const newest = earlier.reduce((most, number) => Math.max(most, number), 0)
-  return earlier.length > 0 ? `events/${name}.${newest}.json` : undefined
+/** Returns the types of newer Versions. Services get events of an older Version converted to the newest one, so they read its fields there. */
+const newerTypes = (name: string, version: number, schemas: Schemas) =>
+  versionsOf(name, schemas)
+    .filter((other) => other > version)
+    .map((other) => `${name}@${other}`)
+
+function newestBefore(name: string, version: number, schemas: Schemas): number | undefined {
+  const earlier = versionsOf(name, schemas).filter((other) => other < version)
+  return earlier.sort((a, b) => a - b).at(-1)
 }
+
+const versionsOf = (name: string, schemas: Schemas): number[] =>
+  [...schemas.keys()].flatMap((path) => {
+    const [, other, version] = eventPath.exec(path) ?? []
+    return other === name ? [Number(version)] : []
+  })

@@ -12,12 +12,14 @@ const event = 'events/OrderCreated.1.json'
 
 describe('envelope compat', () => {
   let root: string
+  let schemas: string
   let folder: string
   beforeEach(() => {
     root = mkdtempSync(join(tmpdir(), 'compat '))
+    schemas = join(root, 'envelope-schema/schemas')
     folder = mkdtempSync(join(tmpdir(), 'compat before '))
-    for (const target of [folder, join(root, 'schemas')])
-      for (const schemas of schemaFolders) cpSync(schemas, target, { recursive: true })
+    for (const target of [folder, schemas])
+      for (const source of schemaFolders) cpSync(source, target, { recursive: true })
   })
   afterEach(() => {
     for (const each of [root, folder]) rmSync(each, { recursive: true })
@@ -32,13 +34,20 @@ describe('envelope compat', () => {
     git('add', '--all')
     git('commit', '--quiet', '--allow-empty', '--message', 'So')
   }
-  function shorten(maxLength: number) {
-    const file = join(root, 'schemas', event)
-    const schema = JSON.parse(readFileSync(file, 'utf8'))
-    schema.properties.CustomerTaxId.maxLength = maxLength
-    writeFileSync(file, JSON.stringify(schema))
+  interface Schema {
+    properties: { CustomerTaxId: { maxLength: number } }
+    required: string[]
   }
-  const compare = (...args: string[]) => run(compat, ['--schemas', join(root, 'schemas'), ...args])
+  function change(edit: (schema: Schema) => void, as = event) {
+    const schema = JSON.parse(readFileSync(join(schemas, event), 'utf8'))
+    edit(schema)
+    writeFileSync(join(schemas, as), JSON.stringify(schema))
+  }
+  const shorten = (maxLength: number) =>
+    change(({ properties }) => {
+      properties.CustomerTaxId.maxLength = maxLength
+    })
+  const compare = (...args: string[]) => run(compat, ['--schemas', schemas, ...args])
 
   it('compares with a folder, prints the reason of an incompatible change, and exits with code 1', async () => {
     expect(await compare('--against', folder)).to.deep.equal({ code: 0, out: `compatible with ${folder}\n`, error: '' })
@@ -89,8 +98,58 @@ describe('envelope compat', () => {
     expect(await compare()).to.deep.equal(nothing)
     const shallow = join(root, 'shallow')
     git('clone', '--quiet', '--depth', '1', pathToFileURL(root).href, shallow)
-    const inShallow = run(compat, ['--schemas', join(shallow, 'schemas')])
+    const inShallow = run(compat, ['--schemas', join(shallow, 'envelope-schema/schemas')])
     expect(await usageError(inShallow)).to.contain(`version 1.0.0 as commit ${unknown}, which this clone does not have`)
+  })
+
+  describe('in an application', () => {
+    beforeEach(() => {
+      const services = { 'payment-service': { consumes: { orderevents: 'prompt' } } }
+      writeFileSync(join(root, 'services.json'), JSON.stringify({ services }))
+      mkdirSync(join(root, 'payment-service'))
+    })
+    const keepReads = (...pointers: string[]) =>
+      writeFileSync(join(root, 'payment-service/reads.json'), JSON.stringify({ 'OrderCreated@1': pointers }))
+    const optional = (...names: string[]) =>
+      change((schema) => {
+        schema.required = schema.required.filter((name) => !names.includes(name))
+      }, 'events/OrderCreated.2.json')
+    const linesOf = async () => (await compare('--against', folder)).out.split('\n').slice(1, -2)
+
+    it('names the services that read a field which a new Version no longer guarantees', async () => {
+      keepReads('/OrderId', '/Total')
+      optional('Total', 'CustomerName')
+      expect(await linesOf()).to.deep.equal([
+        '  /CustomerName is no longer required (breaks forward)',
+        '    no service reads it',
+        '  /Total is no longer required (breaks forward)',
+        '    payment-service reads /Total of OrderCreated@1',
+      ])
+      expect((await compare('--against', folder)).code).to.equal(0)
+    })
+
+    it('names no service for a stricter rule', async () => {
+      keepReads('/CustomerTaxId')
+      shorten(32)
+      expect(await linesOf()).to.deep.equal(['  /CustomerTaxId maxLength was 64 and is 32 (breaks backward)'])
+    })
+
+    it('names each reader of an event whose schema was removed', async () => {
+      keepReads('/OrderId', '/Total')
+      rmSync(join(schemas, event))
+      expect(await linesOf()).to.deep.equal([
+        '  the document has no schema now (breaks backward and forward)',
+        '    payment-service reads /OrderId of OrderCreated@1',
+        '    payment-service reads /Total of OrderCreated@1',
+      ])
+    })
+
+    it('names the services whose fields are unknown', async () => {
+      optional('Total')
+      expect((await linesOf())[1]).to.equal(
+        '    payment-service may read it: it has no reads.json, which its tests write',
+      )
+    })
   })
 
   it('rejects an unknown commit, and a folder without the schemas', async () => {

@@ -74,6 +74,34 @@ describe('findingsBetween', () => {
   })
 })
 
+describe('the event types in findings', () => {
+  const types = (after: Map<string, Rules>) => findingsBetween(today, after).map((finding) => finding.types)
+  const next = 'events/OrderCreated.2.json'
+  const optional = (schema: Rules) => (schema.required as string[]).pop()
+  const without = new Map([...changed(event, () => {}, next)].filter(([path]) => path !== event))
+
+  it('lists the previous Version for a new Version, because services get events in the newest Version', () => {
+    expect(types(changed(event, optional, next))).to.deep.equal([['OrderCreated@1']])
+  })
+
+  it('lists the Version itself and newer Versions for a changed or removed Version', () => {
+    expect(types(changed(event, optional))).to.deep.equal([['OrderCreated@1']])
+    expect(types(without)[0]).to.deep.equal(['OrderCreated@1', 'OrderCreated@2'])
+  })
+
+  it('lists no type for the envelope, and for a new event', () => {
+    expect(types(changed('envelope.received.json', optional))[0]).to.deep.equal([])
+    expect(types(changed(event, () => {}, 'events/ParcelSent.1.json'))).to.deep.equal([[]])
+  })
+
+  it('reports a change of the whole document if its schema was removed', () => {
+    const [finding] = findingsBetween(today, without)
+    expect(finding?.changes).to.deep.equal([
+      { pointer: '', message: 'has no schema now', breaksBackward: true, breaksForward: true },
+    ])
+  })
+})
+
 describe('findingsBetween for a new Version that rejects older Payloads', () => {
   const next = (change: (schema: Rules) => void) => messages(changed(event, change, 'events/OrderCreated.2.json'))[0]
   const toText = (schema: Rules) => (fieldsOf(schema).Total = { type: 'string' })
