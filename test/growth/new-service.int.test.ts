@@ -35,6 +35,7 @@ describe('make new-service', () => {
       'components/subscriptions.gift-card-service.yaml',
     ])
     expect(added).to.include.members([
+      'gift-card-service/reads.json',
       'gift-card-service/src/domain/gift-card.ts',
       'gift-card-service/src/routes/gift-cards.ts',
       'gift-card-service/test/subject.ts',

@@ -42,9 +42,9 @@ const commonFiles = [
 
 /** Files of the example. An empty application does not get them. */
 const exampleFiles = [
-  '{order,payment}-service/{package,appsettings}.json',
+  '{order,payment}-service/{package,appsettings,reads}.json',
   '{order,payment}-service/src/**/*.ts',
-  '{order,payment}-service/test/{subject,order.unit.test,payment.unit.test}.ts',
+  '{order,payment}-service/test/{subject,scenarios.unit.test,order.unit.test,payment.unit.test}.ts',
   'envelope-schema/schemas/events/*.json',
 ]
 

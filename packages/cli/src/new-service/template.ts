@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type EventName, eventNames, isGuidField, payloadFields } from '@orderflow/envelope'
+import { type EventName, eventNames, isGuidField, newestType, payloadFields } from '@orderflow/envelope'
 import { type Application, topicOfEvent } from '@orderflow/service-kit/application'
 import { CliError } from '../lib/error.ts'
 import { packagesVersion, repository } from '../lib/paths.ts'
@@ -161,6 +161,7 @@ function heardNames({ name, constant, key }: HeardEvent): ReadonlyMap<string, st
   }
   return new Map([
     [placeholder.name, name],
+    [`${placeholder.name}@1`, newestType(name)],
     [placeholder.constant, constant],
     [placeholder.key, key],
     [lower(placeholder.key), asVariable(key)],

@@ -16,6 +16,13 @@ describe('the template of a service', () => {
       .and.not.to.match(/spare.?part/i)
   })
 
+  it('lists the field of the key as read, in the newest version of its event', () => {
+    const files = serviceFiles('gift-card-service', { name: 'OrderCancelled', constant: 'orderEvents', key: 'OrderId' })
+    expect(JSON.parse(files.get('reads.json') ?? '{}')).to.deep.equal({ 'OrderCancelled@1': ['/OrderId'] })
+    const other = serviceFiles('gift-card-service', { name: 'ParcelSent', constant: 'parcelEvents', key: 'ParcelId' })
+    expect(other.get('reads.json')).not.to.contain('@1')
+  })
+
   it('gets the key of its test event from the topic, and the publisher from the event', () => {
     const text = textOf({ name: 'ParcelSent', constant: 'parcelEvents', key: 'ParcelId' })
     expect(text).to.contain("publisherOf('ParcelSent')").and.contain('underKey(parcelEvents, envelope)')
