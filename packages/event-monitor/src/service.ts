@@ -3,6 +3,7 @@ import { openMonitor } from './monitor.ts'
 import { monitorPage } from './page-files.ts'
 import { checkRoutes, deadLetterRoutes } from './routes/dead-letters.ts'
 import { conversationRoutes, eventRoutes } from './routes/events.ts'
+import { fixtureRoutes } from './routes/fixture.ts'
 import { liveRoutes } from './routes/live.ts'
 import { replayRoutes } from './routes/replays.ts'
 import { revealRoutes } from './routes/reveal.ts'
@@ -29,6 +30,7 @@ export const monitorIn = (root: URL) =>
     produces: [],
     refusals: {
       'not-kept': { status: 404, title: 'Not found in the index' },
+      'no-event': { status: 422, title: 'The record is not an event' },
       'not-in-log': { status: 410, title: 'Not found in the log' },
       'not-ready': { status: 409, title: 'Not possible now' },
       'other-attempt': { status: 409, title: 'The dead letter has a newer attempt' },
@@ -42,6 +44,7 @@ export const monitorIn = (root: URL) =>
         routes: [
           ...liveRoutes(monitor, streams),
           ...eventRoutes(monitor),
+          ...fixtureRoutes(monitor),
           ...conversationRoutes(monitor),
           ...deadLetterRoutes(monitor),
           ...checkRoutes(monitor),

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { editableText, editedValue, fixtureOf } from '../src/model/masked.ts'
+import { fixtureOf } from '../src/model/fixture.ts'
+import { editableText, editedValue } from '../src/model/masked.ts'
 import { corrected } from '../src/routes/edited.ts'
 import { indexRecord, orderCreated, type TestIndex, testIndex } from './support/records.ts'
 
@@ -76,9 +77,7 @@ describe('masking of personal values', () => {
           { name: 'payment-service', consumes: ['orderevents'], positions: new Map([['orderevents/0', '100']]) },
         ]),
       ),
-      ...events.items.map(({ position, name, validity }) =>
-        fixtureOf({ position, name, validity, body: index.reads.body(position) ?? { document: null } }),
-      ),
+      ...events.items.map(({ position }) => fixtureOf(index.reads.rejection(position) ?? {})),
     ]
     expect(events.items).to.have.length(records.length)
     expect(markers.in(JSON.stringify(outputs))).to.deep.equal([])

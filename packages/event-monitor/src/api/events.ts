@@ -207,13 +207,26 @@ export interface Revealed {
 }
 
 /**
- * `GET /v1/events/{topic}/{partition}/{offset}/fixture`: the event as a file for `envelope-schema/fixtures/`, with
- * example values instead of masked values.
+ * `GET /v1/events/{topic}/{partition}/{offset}/fixture`: the event as a test of a service, with example values instead
+ * of masked values. For a dead letter, the event that it refers to. If only the original bytes show the event's fault,
+ * the request needs the scope `events:reveal`, and is written to the audit log.
  */
 export interface Fixture {
   fileName: string
-  folder: 'valid' | 'invalid'
-  document: unknown
+  /** The folder of the service that rejected the event, or the folder of each service that consumes its topic. */
+  folders: string[]
+  /** The content of the file: a `FixtureFile` of @orderflow/test-kit/scenario. */
+  content: {
+    description: string
+    topic: string
+    /** Missing for a record without a key, and for a binary key. */
+    key?: string
+    envelope?: unknown
+    /** The bytes of a record that is not JSON, or whose fault example values would remove. */
+    valueBase64?: string
+    /** The reason of the newest dead letter about the event. */
+    reason?: string
+  }
 }
 
 /** `POST /v1/dry-run`, scope `events:operate`: effects in each service that consumes the topic. */

@@ -148,14 +148,21 @@ function sourceOf(
   return { value: record.value, key: keyBytes(headerOf(record, deadLetterHeaders.key)) ?? record.key }
 }
 
-function eventVerdict(record: LogRecord, trust: Judge): Verdict {
-  const { topic, value } = record
+/**
+ * Reads a record as a receiver does.
+ * @param trust by default, every publisher is trusted
+ */
+export function eventVerdict(
+  record: Pick<LogRecord, 'topic' | 'value' | 'headers'> & Partial<Pick<LogRecord, 'appendedAt'>>,
+  trust: Judge = { requireTrusted() {} },
+): Verdict {
+  const { topic, value, appendedAt = Number.NaN } = record
   try {
     const envelope = parseEnvelope(value)
     const event = selectEvent(envelope, eventTypes)
     if (!event) return { validity: 'foreign', faults: [], document: envelope }
     const signature = record.headers.length > 0 ? signatureIn(headerOf(record, signatureHeader)) : undefined
-    trust.requireTrusted(topic, event, { value, signature, appendedAt: record.appendedAt })
+    trust.requireTrusted(topic, event, { value, signature, appendedAt })
     return { validity: 'valid', faults: [], document: event }
   } catch (error) {
     const document = documentIn(value.toString())

@@ -1,11 +1,10 @@
-import { exampleOfField, isPlainKey, mayShow } from '@orderflow/envelope'
-import type { EventRow, Fixture, RecordPosition } from '../api/events.ts'
-import type { Body } from '../index/record.ts'
+import { isPlainKey, mayShow } from '@orderflow/envelope'
 
 const placeholder = (pointer: string): string => `***{${pointer}}***`
 const placeholderForm = /^\*\*\*\{(\/[^}]*)\}\*\*\*$/
 
-const placeholderPointer = (text: string): string | undefined => placeholderForm.exec(text)?.[1]
+/** Returns the pointer in a placeholder. Returns undefined for any other text. */
+export const placeholderPointer = (text: string): string | undefined => placeholderForm.exec(text)?.[1]
 
 interface Masked {
   document: unknown
@@ -153,41 +152,3 @@ export function changesBetween(before: unknown, after: unknown, pointer = ''): C
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
-
-/** Returns a file for `envelope-schema/fixtures` that contains an event. Example values replace hidden values. */
-export function fixtureOf({
-  name,
-  validity,
-  body,
-  position,
-}: Pick<EventRow, 'name' | 'validity'> & { body: Body; position: RecordPosition }): Fixture {
-  const isValid = validity === 'valid' || validity === 'foreign'
-  const words = [
-    name ?? 'record',
-    validity === 'valid' ? '' : validity,
-    position.topic,
-    position.partition,
-    position.offset,
-  ]
-  const fileName = words
-    .filter((word) => word !== '')
-    .join('-')
-    .replaceAll(/([a-z])([A-Z])/g, '$1-$2')
-    .replaceAll(/[^\w-]+/g, '-')
-    .toLowerCase()
-  return { fileName: `${fileName}.json`, folder: isValid ? 'valid' : 'invalid', document: madeUp(body.document) }
-}
-
-function madeUpField(field: string): unknown {
-  return exampleOfField(field) ?? 'made up'
-}
-
-function madeUp(value: unknown): unknown {
-  if (typeof value === 'string') {
-    const pointer = placeholderPointer(value)
-    return pointer === undefined ? value : madeUpField(pointer.split('/').at(-1) ?? '')
-  }
-  if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return value.map(madeUp)
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, madeUp(inner)]))
-}

@@ -1,8 +1,7 @@
 import { invalid, pathId, queryId, type Route } from '@orderflow/service-kit'
 import type { Conversation, ConversationsOf } from '../api/conversation.ts'
-import type { EventDetail, EventRow, Fixture, Page, RecordPosition, RecordPositions } from '../api/events.ts'
+import type { EventDetail, EventRow, Page, RecordPosition, RecordPositions } from '../api/events.ts'
 import type { ServiceRole } from '../model/conversation.ts'
-import { fixtureOf } from '../model/masked.ts'
 import type { Monitor } from '../monitor.ts'
 import { MonitorError } from '../monitor-error.ts'
 import { answer, filterInput, pageInputs, positionInput } from './requests.ts'
@@ -38,18 +37,6 @@ export function eventRoutes(monitor: Monitor): Route[] {
         const detail = await detailOf(monitor, position)
         if (detail) return detail
         throw notKept('event')
-      },
-    }),
-    answer({
-      path: '/v1/events/{topic}/{partition}/{offset}/fixture',
-      summary: 'Get an event as a fixture',
-      input: { position: positionInput },
-      refusals: ['not-kept'],
-      async handle({ position }): Promise<Fixture> {
-        const event = await index.ask('event', position)
-        if (!event) throw notKept('event')
-        const { name, validity } = event.row
-        return fixtureOf({ name, validity, body: event.body, position })
       },
     }),
     answer({

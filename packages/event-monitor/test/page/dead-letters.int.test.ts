@@ -43,6 +43,18 @@ describe('the dead letters view', () => {
     )
   })
 
+  it('saves the rejected event as a fixture', async () => {
+    const page = await tests.open(path)
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.locator('.story').getByRole('button', { name: 'Save as fixture' }).click(),
+    ])
+    expect(download.suggestedFilename()).to.equal(tests.monitor.answers.fixture.fileName)
+    const [saving] = tests.monitor.requests.filter((each) => each.path.endsWith('/fixture'))
+    const { topic, partition, offset } = eventDetail().row.position
+    expect(saving?.path).to.equal(`/v1/events/${topic}/${partition}/${offset}/fixture`)
+  })
+
   it('works with the keyboard alone; Escape first leaves the editor, then the view', async () => {
     const page = await tests.open('/')
     await page.locator('.event-row .what').first().waitFor()

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { expect } from 'chai'
 import { eventDetail } from './support/event-sample.ts'
 import { pageTests } from './support/page-tests.ts'
@@ -48,13 +49,30 @@ describe('the view of an event', () => {
     })
   })
 
-  it('saves the event as a fixture', async () => {
+  it('saves the event as a fixture, and names the folder for the file', async () => {
     const page = await tests.open(path)
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'Save as fixture' }).click(),
     ])
-    expect(download.suggestedFilename()).to.equal('order-created-with-total-as-text.json')
+    const { fileName, content } = tests.monitor.answers.fixture
+    expect(download.suggestedFilename()).to.equal(fileName)
+    expect(JSON.parse(await readFile(await download.path(), 'utf8'))).to.deep.equal(content)
+    const hint = `Move ${fileName} to payment-service/test/fixtures/. The tests of the service then run it.`
+    await page.getByText(hint).waitFor()
+  })
+
+  it('reports the missing scope if only the original bytes could become a fixture', async () => {
+    const detail = 'So this fixture needs the scope events:reveal.'
+    tests.monitor.problems.set('/v1/events/orderevents/1/1204/fixture', {
+      type: 'x',
+      title: 'Not allowed',
+      status: 403,
+      detail,
+    })
+    const page = await tests.open(path)
+    await page.getByRole('button', { name: 'Save as fixture' }).click()
+    await page.getByText(detail).waitFor()
   })
 
   it('asks for a reason before it shows personal values, and never stores these values', async () => {

@@ -66,7 +66,9 @@ export function logRecord(
     timestamp: at,
     appendedAt: at,
     key: key === undefined ? undefined : Buffer.from(key),
-    value: Buffer.from(typeof document === 'string' ? document : JSON.stringify(document)),
+    value: Buffer.isBuffer(document)
+      ? document
+      : Buffer.from(typeof document === 'string' ? document : JSON.stringify(document)),
     headers: Object.entries(headers).map(([name, value]) => [Buffer.from(name), Buffer.from(value)]),
   }
 }

@@ -6,6 +6,7 @@ import { Answer } from '../../parts/answers.tsx'
 import { FaultList } from '../../parts/json-view.tsx'
 import { PositionLink, State, Time } from '../../parts/marks.tsx'
 import { CompletenessLine, type View } from '../../parts/view.tsx'
+import { SaveFixture } from '../event/fixture.tsx'
 import { EventPanel } from '../event/panel.tsx'
 import { EditForm } from './edit.tsx'
 
@@ -69,6 +70,7 @@ const Done = ({ detail: { event } }: { detail: DeadLetterDetail }) => (
 )
 
 function Story({ detail: { entry, faults, event } }: { detail: DeadLetterDetail }) {
+  const deadLetter = entry.attempts.at(-1)?.rejections[0]?.deadLetter
   return (
     <section class="card story" aria-label="History">
       <ol>
@@ -101,6 +103,11 @@ function Story({ detail: { entry, faults, event } }: { detail: DeadLetterDetail 
           </>
         )}
       </p>
+      {deadLetter && (
+        <div class="actions">
+          <SaveFixture position={event ? event.row.position : deadLetter} />
+        </div>
+      )}
       {faults.length > 0 && <FaultList faults={faults} />}
     </section>
   )

@@ -3,22 +3,22 @@ import { useEffect } from 'preact/hooks'
 import {
   type DryRunResult,
   type EventDetail,
-  type Fixture,
   paths,
   type RecordPosition,
   type Revealed,
 } from '../../../src/api/index.ts'
-import { get, may, me, post } from '../../data/api.ts'
+import { may, me, post } from '../../data/api.ts'
 import { useTask } from '../../data/load.ts'
 import { counted } from '../../lib/format.ts'
 import { ProblemBox } from '../../parts/answers.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { DryRunView } from '../../parts/dry-run.tsx'
 import { JsonView } from '../../parts/json-view.tsx'
+import { SaveFixture } from './fixture.tsx'
 
 export function Actions({ detail }: { detail: EventDetail }) {
   const { position } = detail.row
-  const { busy, problem, run } = useTask<'dry-run' | 'fixture'>()
+  const { busy, problem, run } = useTask<'dry-run'>()
   const dryRun = useSignal<DryRunResult | null>(null)
   const isAsking = useSignal(false)
   const revealed = useSignal<Revealed | null>(null)
@@ -41,13 +41,7 @@ export function Actions({ detail }: { detail: EventDetail }) {
         >
           {busy.value === 'dry-run' ? 'Asking the services…' : 'Dry run'}
         </button>
-        <button
-          type="button"
-          disabled={busy.value !== null}
-          onClick={() => run('fixture', async () => save(await get<Fixture>(paths.fixture(position))))}
-        >
-          Save as fixture
-        </button>
+        <SaveFixture position={position} />
         {(detail.masked.length > 0 || detail.document === null) && (
           <button
             type="button"
@@ -81,13 +75,6 @@ export function Actions({ detail }: { detail: EventDetail }) {
       {revealed.value && <RevealedView revealed={revealed.value} hide={() => (revealed.value = null)} />}
     </>
   )
-}
-
-function save({ fileName, document }: Fixture): void {
-  const url = URL.createObjectURL(new Blob([`${JSON.stringify(document, null, 2)}\n`], { type: 'application/json' }))
-  const link = Object.assign(globalThis.document.createElement('a'), { href: url, download: fileName })
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(url), 1000)
 }
 
 interface Props {

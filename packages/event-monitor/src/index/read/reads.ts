@@ -109,6 +109,21 @@ export function createReads(reactions: readonly Reaction[]) {
       }
     },
 
+    /**
+     * Returns an event and the newest dead letter about it. For the position of a dead letter, returns this dead letter and its event. Each part may be
+     * missing in the index.
+     */
+    rejection(position: RecordPosition) {
+      const there = this.event(position)
+      if (!there) return undefined
+      const { row, cause, deadLetters } = there
+      const read = (one: EventRow | null | undefined) =>
+        one ? this.event(one.position, Date.parse(one.at)) : undefined
+      if (row.validity === 'dead-letter') return { event: read(cause), deadLetter: there }
+      const [newest] = deadLetters.toSorted((a, b) => b.at.localeCompare(a.at))
+      return { event: there, deadLetter: read(newest) }
+    },
+
     entriesAt(rows: readonly EventRow[]): EventDetail['entries'] {
       if (rows.length === 0) return []
       const positions = new Set(rows.map(({ position }) => positionText(position)))

@@ -129,8 +129,8 @@ export function sampleAnswers(): Answers {
     },
     fixture: {
       fileName: 'order-created-with-total-as-text.json',
-      folder: 'invalid',
-      document: { Name: 'OrderCreated' },
+      folders: ['payment-service/test/fixtures/'],
+      content: { description: 'an order', topic: 'orderevents', envelope: { Name: 'OrderCreated' } },
     },
     id: { positions: [detail.row.position, { ...detail.row.position, offset: '99' }], complete: completenessOf() },
     dryRun: {
