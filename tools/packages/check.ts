@@ -87,7 +87,7 @@ const limits: Record<string, number> = {
   'event-gateway': 14,
   'event-monitor': 594,
   'service-kit': 204,
-  'test-kit': 30,
+  'test-kit': 48,
 }
 
 export const sizeOf = (archive: string): number => Math.ceil(statSync(archive).size / 1024)

@@ -1,4 +1,11 @@
-import { createEnvelope, type EventName, type EventType, examplePayload, type PayloadOf } from '@orderflow/envelope'
+import {
+  createEnvelope,
+  type EventName,
+  type EventType,
+  examplePayload,
+  type FullEvent,
+  type PayloadOf,
+} from '@orderflow/envelope'
 import { publisherOf } from '@orderflow/service-kit/testing'
 import type { Exchange } from './exchange.ts'
 import { beginning, type ScenarioRecord } from './memory-service.ts'
@@ -25,7 +32,7 @@ export function event<T extends EventName | EventType>(
   type: T,
   payload: Partial<PayloadOf<T>> = {},
   fields: EventFields = {},
-) {
+): FullEvent<T> {
   const [name = ''] = type.split('@')
   return createEnvelope({
     app: publisherOf(name),
