@@ -15,7 +15,7 @@ export interface VirtualTime {
 
 /** Puts timers and `performance.now` on virtual time for the tests of the calling suite. */
 export function virtualTime(): VirtualTime {
-  const real = performance.now
+  const [realNow, realInterval] = [performance.now, setInterval]
   let now = 0
   let perLook = 0
   beforeEach(() => {
@@ -29,11 +29,12 @@ export function virtualTime(): VirtualTime {
     syncBuiltinESMExports()
   })
   afterEach(() => {
-    mock.timers.reset()
+    // A test may have mocked a virtual timer. The reverse order would restore this virtual timer after the real ones.
     mock.restoreAll()
+    mock.timers.reset()
     syncBuiltinESMExports()
     // If a mock were left here, time would stop in the next test file.
-    expect(performance.now).to.equal(real)
+    expect([performance.now, setInterval]).to.deep.equal([realNow, realInterval])
   })
   return {
     async pass(ms) {
