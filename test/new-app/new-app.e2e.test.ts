@@ -131,6 +131,17 @@ describe('two applications with the example', () => {
     for (const { run } of apps) succeeded(await run('make', ['check']))
   })
 
+  it('runs the unit tests of `npm test` without a stack', async () => {
+    const { run } = apps[0] as NewApplication
+    const outcomeOf = async (...args: string[]) => {
+      const ended = await run('npm', ['test', ...args])
+      succeeded(ended)
+      return ended.stdout.trimEnd().split('\n').at(-1)
+    }
+    expect(await outcomeOf()).to.match(/^\d\d+ passed, 0 failed$/)
+    expect(await outcomeOf('--', 'payment.unit', '--fgrep', 'cancelled')).to.match(/^[1-9]\d* passed, 0 failed$/)
+  })
+
   it('runs both applications at the same time, and each demo ends with a paid order', async () => {
     for (const { run } of apps) succeeded(await run('make', ['up', 'STACK=local']))
     for (const { run } of apps) {

@@ -203,16 +203,24 @@ function manifestOf(text: string, name: string, packages: Packages): string {
 }
 
 function rootManifest(name: string, packages: Packages): string {
-  const { engines, devDependencies } = JSON.parse(read('package.json')) as Record<string, Record<string, string>>
+  const manifest = JSON.parse(read('package.json')) as Record<string, Record<string, string>>
+  const { engines, scripts = {}, devDependencies } = manifest
   const { '@orderflow/cli': cli, ...others } = Object.fromEntries(packages)
   return json({
     ...{ name, version, private: true, type: 'module', engines },
     workspaces: ['envelope-schema', 'event-*', '*-service'],
+    scripts: Object.fromEntries(Object.entries(scripts).map(([each, script]) => [each, adaptedScript(script)])),
     dependencies: { '@orderflow/cli': cli },
     // npm looks up packages that other packages need in its registry, unless the application names their archives.
     devDependencies: { ...others, ...devDependencies },
   })
 }
+
+/** Replaces the programs of this repository by those of the installed packages. */
+const adaptedScript = (script: string) =>
+  script
+    .replace('packages/cli/node', './orderflow node')
+    .replace(/packages\/(\S+)\.ts/, 'node_modules/@orderflow/$1.js')
 
 /** Returns services.json with the ports of the application. Gateway and monitor are folders of the application. */
 function servicesFile(offset: number, isEmpty: boolean): string {

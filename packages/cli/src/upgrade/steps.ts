@@ -70,6 +70,24 @@ export const steps: readonly Step[] = [
       )
     },
   },
+  {
+    version: '0.3.0',
+    title: 'Add scripts of npm',
+    why: 'npm test runs all unit tests, and npm test -- TEXT the tests whose path contains a text.',
+    change: (application) => {
+      const file = join(application, 'package.json')
+      const manifest = JSON.parse(readFileSync(file, 'utf8')) as { scripts?: Record<string, string> }
+      const program = 'node_modules/@orderflow/test-kit/src/run-tests.js'
+      const scripts = {
+        dev: './orderflow dev',
+        test: `./orderflow node ${program}`,
+        'test:watch': `./orderflow node --watch ${program} --no-parallel`,
+        lint: 'make --no-print-directory check',
+        ...manifest.scripts,
+      }
+      writeFileSync(file, `${JSON.stringify({ ...manifest, scripts }, null, 2)}\n`)
+    },
+  },
 ]
 
 function edit(file: string, from: RegExp, to: string): void {
