@@ -5,6 +5,8 @@ export type Step =
   | { do: 'change'; path: string; from: string; to: string }
   /** The last command of the previous script must print `shown`, and may print more. */
   | { do: 'see'; shown: unknown }
+  /** An action that only a person can take, such as in an editor. A test replaces it by code. */
+  | { do: 'act'; what: string; act: () => Promise<void> }
 
 const block = /(?:`([^`\n]+\.\w+)`[^`\n]*:\n\n)?^```(\w+)\n(.*?)^```$/gms
 

@@ -1,3 +1,5 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { claimFolder, eventually, repository } from '@orderflow/cli'
@@ -10,6 +12,7 @@ import { lastCommand, type Step, stepsOf } from './document.ts'
 
 /** The folder in which tests follow the steps of a document. */
 export interface Workplace extends FileEditor {
+  folder: string
   run: RepositoryCopy['run']
   remove: () => void | Promise<void>
 }
@@ -24,10 +27,11 @@ export interface Reader<Place extends Workplace = RepositoryCopy> {
 
 /**
  * Declares a test for each step of a document, in a copy of the repository.
+ * @param steps the steps of the document, and perhaps others
  * @returns a function that returns the copy, which is removed after the tests
  */
-export function followDocument(path: string): () => Reader {
-  return followSteps(stepsIn(path), async () => {
+export function followDocument(path: string, steps: readonly Step[] = stepsIn(path)): () => Reader {
+  return followSteps(steps, async () => {
     const copy = checkoutOfRepository()
     // The started processes outlive `make up`, but must end with this process.
     await claimFolder(join(copy.folder, '.stack'))
@@ -55,7 +59,15 @@ export function followSteps<Place extends Workplace>(
   before(async () => {
     reader = await open()
   })
-  after(() => reader?.copy.remove())
+  const running: ChildProcess[] = []
+  after(async () => {
+    for (const program of running) {
+      if (program.exitCode !== null || !program.pid) continue
+      process.kill(-program.pid, 'SIGINT')
+      await once(program, 'exit')
+    }
+    await reader?.copy.remove()
+  })
   let script = ''
   let failed: string | undefined
 
@@ -64,10 +76,35 @@ export function followSteps<Place extends Workplace>(
     if (step.do === 'write') copy.write(step.path, step.text)
     else if (step.do === 'change') copy.replace(step.path, step.from, step.to)
     else if (step.do === 'see') await see(step.shown)
+    else if (step.do === 'act') await step.act()
+    else if (runsOn.test(step.script)) await begin(step.script)
     else {
       script = step.script
       succeeded(await shell(script))
     }
+  }
+
+  /** Starts a program that runs until the reader ends it with Ctrl-C. */
+  async function begin(commands: string): Promise<void> {
+    const { copy, env } = reader
+    let printed = ''
+    // A process group of its own, so that Ctrl-C reaches all of its processes.
+    const program = spawn('bash', ['-c', commands], {
+      cwd: copy.folder,
+      env: { ...process.env, ...env },
+      detached: true,
+    })
+    running.push(program)
+    for (const output of [program.stdout, program.stderr]) {
+      output.setEncoding('utf8').on('data', (chunk: string) => {
+        printed += chunk
+      })
+    }
+    const isReady = () => {
+      if (program.exitCode !== null) throw new Error(`exit code ${program.exitCode}\n${printed.slice(-4_000)}`)
+      return printed.includes('watching')
+    }
+    await eventually(isReady, 'a program that watches files', 120_000)
   }
 
   function shell(commands: string): Promise<Ended> {
@@ -105,7 +142,11 @@ export function succeeded({ code, stdout, stderr }: Ended): void {
   throw new Error(`exit code ${code}\n${printed.slice(-4_000)}`)
 }
 
+/** A script that runs until Ctrl-C. */
+const runsOn = /^make dev\b/
+
 function titleOf(step: Step): string {
+  if (step.do === 'act') return step.what
   if (step.do === 'run') return `runs ${step.script.trimEnd().split('\n').join('; ').slice(0, 100)}`
   if (step.do === 'see') return `sees ${JSON.stringify(step.shown).slice(0, 100)}`
   return `${step.do}s ${step.path}`

@@ -37,10 +37,11 @@ export function fixtureOf({ event, deadLetter }: Rejection): { fileName: string;
     ...(app !== undefined && { app }),
     content: {
       description: `${row.name ?? 'A record'} of ${positionText(position)}${app ? `, rejected by ${app}: ${reason}` : ''}`,
+      // On a line of its own before others, so that a user can delete the line.
+      ...(reason !== undefined && { reason }),
       topic,
       ...(key !== undefined && { key }),
       ...(isNull(body, event) ? { valueBase64: nullText } : envelope !== undefined && { envelope }),
-      ...(reason !== undefined && { reason }),
     },
   }
 }
