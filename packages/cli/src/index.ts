@@ -108,6 +108,7 @@ export {
 } from './lib/services.ts'
 export { saysYes, timed } from './lib/terminal.ts'
 export { streamMetrics } from './observe/stream-metrics.ts'
+export { componentSettings } from './processes/component-settings.ts'
 export { ensureRunning } from './processes/ensure.ts'
 export { prepareKafka } from './processes/kafka.ts'
 export { startPrometheus } from './processes/observers.ts'
@@ -135,7 +136,7 @@ export {
   stopProcess,
   stopStack,
 } from './processes/process-control.ts'
-export { componentSettings, daprdArguments, daprdFlags, processSpecs } from './processes/process-spec.ts'
+export { daprdArguments, daprdFlags, processSpecs } from './processes/process-spec.ts'
 export {
   buildPages,
   type InnerRequest,

@@ -29,19 +29,30 @@ export function createHandler(restarts: Restarts, print: (line: string) => void,
       )
       return
     }
-    if (needsTypes) await generate()
-    await restarts.restart(names)
+    if (!needsTypes || (await generates())) await restarts.restart(names)
   }
 
-  async function generate(): Promise<void> {
+  /** Runs `make generate`. Returns false if a schema or services.json is invalid. */
+  async function generates(): Promise<boolean> {
     // A new process, because this process has read the old schemas.
-    await runTool(process.execPath, [programFile('#cli'), 'generate'], { cwd: repository, onLine: print, signal })
+    const ended = runTool(process.execPath, [programFile('#cli'), 'generate'], {
+      cwd: repository,
+      onLine: print,
+      signal,
+    })
+    return await ended.then(
+      () => true,
+      () => {
+        if (!signal.aborted) print('nothing is restarted: correct the error above, and save the file again')
+        return false
+      },
+    )
   }
 
   return {
     changes: (changes) =>
       void inTurn(() => handle(changes)).catch((error: Error) => {
-        if (!signal.aborted) print(`nothing is restarted: ${error.message}`)
+        if (!signal.aborted) print(`nothing is restarted: services.json: ${error.message}`)
       }),
     check: () => inTurn(restarts.check),
   }

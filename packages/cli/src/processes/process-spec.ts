@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sidecarTraceVariables } from '@orderflow/service-kit/trace-settings'
 import { brokerNames } from '../kafka/broker.ts'
@@ -7,6 +6,7 @@ import { apiKeysFile, compileCacheFolder, daprdFile, packagesVersion, repository
 import { bracketed, brokerPorts, loopbacks, type ServicePorts } from '../lib/ports.ts'
 import { javaCommand } from '../lib/run-tool.ts'
 import { entryOf, type Service, services, sidecarOf, storedServices } from '../lib/services.ts'
+import { componentSettings } from './component-settings.ts'
 import { kafkaCommand } from './kafka.ts'
 import { patientComponents } from './patient-components.ts'
 import {
@@ -239,24 +239,6 @@ export function daprdFlags(
     ['config', resources.configuration],
     ['max-body-size', maxBodySize],
   ]
-}
-
-type SettingSections = Record<string, Record<string, unknown>>
-
-/**
- * Returns the variables for `components/`: the sections `Stream` and `State` of `appsettings.json` as `Section__Key`. Variables of the
- * environment replace these values.
- */
-export function componentSettings(serviceFolder: string, env: NodeJS.ProcessEnv): Record<string, string> {
-  const sections = JSON.parse(readFileSync(join(serviceFolder, 'appsettings.json'), 'utf8')) as SettingSections
-  const variables: Record<string, string> = {}
-  for (const section of ['Stream', 'State']) {
-    for (const [key, value] of Object.entries(sections[section] ?? {})) variables[`${section}__${key}`] = String(value)
-  }
-  for (const [name, value] of Object.entries(env)) {
-    if (/^(Stream|State)__\w+$/.test(name) && value !== undefined) variables[name] = value
-  }
-  return variables
 }
 
 /** Returns the variables for traces. By default traces go to the stack's Jaeger, if it runs. */

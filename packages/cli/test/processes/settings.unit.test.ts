@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { componentSettings } from '../../src/processes/process-spec.ts'
+import { componentSettings } from '../../src/processes/component-settings.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 
 describe('componentSettings', () => {
@@ -18,5 +18,11 @@ describe('componentSettings', () => {
       State__ConnectionString: '',
       State__Extra: 'yes',
     })
+  })
+
+  it('names an invalid file', () => {
+    const folder = temporaryFolder()
+    writeFileSync(join(folder, 'appsettings.json'), '{} x')
+    expect(() => componentSettings(folder, {})).to.throw(`${join(folder, 'appsettings.json')}: Unexpected`)
   })
 })
