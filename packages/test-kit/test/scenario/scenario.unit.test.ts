@@ -179,6 +179,16 @@ describe('the file reads.json of a service', () => {
     expect(JSON.parse(readFileSync(fileOf(service), 'utf8'))).to.deep.equal({ 'OrderCreated@1': ['/Total'] })
   })
 
+  it('gets the format of Biome, so that the lint accepts a new file', async () => {
+    const service = totals()
+    const long = Array.from({ length: 5 }, (_, index) => `/AFieldWithALongName${index}`)
+    writeFileSync(fileOf(service), JSON.stringify({ 'PaymentApproved@1': long }))
+    await scenario(service).when(created).then({})
+    const lines = long.map((pointer) => `    "${pointer}"`).join(',\n')
+    const text = `{\n  "OrderCreated@1": ["/Total"],\n  "PaymentApproved@1": [\n${lines}\n  ]\n}\n`
+    expect(readFileSync(fileOf(service), 'utf8')).to.equal(text)
+  })
+
   it('keeps fields that other tests have read', async () => {
     const service = totals()
     writeFileSync(fileOf(service), '{"OrderCreated@1":["/OrderId"],"PaymentApproved@1":["/Amount"]}')
