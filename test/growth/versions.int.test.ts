@@ -13,7 +13,8 @@ describe('a second version of OrderCreated with one optional field', () => {
   after(() => copy?.remove())
 
   const mocha = async (...files: string[]) => {
-    const { code, stdout } = await copy.run('mocha', files)
+    // On a CI server, scenarios refuse to add the fields of the new version to reads.json. Developers run them on their machines first.
+    const { code, stdout } = await copy.run('mocha', files, { CI: '' })
     expect(code, failuresIn(stdout)).to.equal(0)
     expect(stdout).to.match(/^[1-9]\d* passed, 0 failed$/m)
   }
