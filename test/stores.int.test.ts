@@ -9,7 +9,9 @@ const folder = testFolder('stores')
 
 /** MongoDB needs containers, so test/testcontainers.e2e.test.ts tests it. */
 describe('stores without containers', () => {
-  before(async () => {
+  before(async function () {
+    // The first build of the programs takes minutes.
+    this.timeout(0)
     await provision({ onProgress: () => {}, store: 'postgresql' })
     await claimFolder(folder)
   })

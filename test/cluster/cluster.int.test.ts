@@ -18,6 +18,8 @@ if (missing) leaveOut(title, missing)
 else describe(title, tests)
 
 function tests(this: Mocha.Suite): void {
+  // A pod may need minutes to start.
+  this.timeout(300_000)
   let initial: Record<string, unknown>
   let cluster: Cluster
 

@@ -15,6 +15,8 @@ if (missing) leaveOut(title, missing)
 else describe(title, tests)
 
 function tests(this: Mocha.Suite): void {
+  // A pod may need minutes to start.
+  this.timeout(300_000)
   this.bail(true)
   let cluster: Shop['cluster']
   let servers: Shop['servers']

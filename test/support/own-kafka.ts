@@ -2,9 +2,11 @@ import { claimFolder, createPlan, ensureRunning, freePorts, type Plan, provision
 
 const quiet = { onProgress: () => {} }
 
+// The first build of the programs takes minutes. It happens here, because only tests and hooks have time limits.
+await provision(quiet)
+
 /** Claims the folder of a test and plans a stack with free ports. `releaseFolder(testFolder(name))` stops the stack. */
 export async function claimPlan(name: string): Promise<Plan> {
-  await provision(quiet)
   const folder = testFolder(name)
   await claimFolder(folder)
   return createPlan(folder, await freePorts())

@@ -119,6 +119,7 @@ describe('./orderflow upgrade', function () {
     const [target = 'no target'] =
       /^dev: .*\n.*\n/m.exec(readFileSync(join(repository, 'tools/new-app/template/Makefile'), 'utf8')) ?? []
     expect(readFileSync(join(folder, 'Makefile'), 'utf8')).to.contain(`\n${target}`)
+    expect(readFileSync(join(folder, '.mocharc.json'), 'utf8')).to.contain('"@orderflow/test-kit/time-limits"')
     expect(await succeeds('npm', 'test', '--', 'order-service')).to.match(/\n\d+ passed, 0 failed\n/)
   })
 

@@ -18,7 +18,9 @@ import { transactions } from './kafka/transactions.ts'
 describe('Kafka on this machine', () => {
   let plan: Plan
 
-  before(async () => {
+  before(async function () {
+    // The first build of the programs takes minutes.
+    this.timeout(0)
     await provision({ onProgress: () => {} })
     await claimFolder(testFolder('kafka'))
     plan = await createPlan(testFolder('kafka'), await freePorts())

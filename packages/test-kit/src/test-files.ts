@@ -23,10 +23,11 @@ export const testFiles = (folder: string): string[] =>
     .sort()
     .reverse()
 
-/** Returns the kind of a test file, for example `int`. A file without a kind is a unit test. */
-export const kindOf = (file: string): string => /\.(\w+)\.test\.[cm]?[jt]s$/.exec(file)?.[1] ?? 'unit'
+/** Returns the kind of a test file, for example `int`, or undefined for a file without a kind. */
+export const kindOf = (file: string): string | undefined => /\.(\w+)\.test\.[cm]?[jt]s$/.exec(file)?.[1]
 
-const isUnit = (file: string) => kindOf(file) === 'unit'
+/** Returns true also for a file without a kind. */
+const isUnit = (file: string) => (kindOf(file) ?? 'unit') === 'unit'
 
 /**
  * Returns all unit tests, or the files whose path contains one of the texts.

@@ -88,6 +88,17 @@ export const steps: readonly Step[] = [
       writeFileSync(file, `${JSON.stringify({ ...manifest, scripts }, null, 2)}\n`)
     },
   },
+  {
+    version: '0.3.0',
+    title: 'Limit the time of tests by the kind of their file',
+    why: 'A test or hook of *.unit.test.ts has 30 seconds, one of *.int.test.ts 120 and others 300; this.timeout(ms) sets another limit.',
+    change: (application) =>
+      edit(
+        join(application, '.mocharc.json'),
+        /^( *)"timeout": 300000,$/m,
+        '$1"ui": "@orderflow/test-kit/time-limits",',
+      ),
+  },
 ]
 
 function edit(file: string, from: RegExp, to: string): void {
