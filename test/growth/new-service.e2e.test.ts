@@ -17,6 +17,8 @@ describe('docs/new-service.md', () => {
     const byHand = changed.filter((path) => !/^(chart|components|envelope-schema)\//.test(path))
     expect(byHand).to.have.members([
       '.devcontainer/devcontainer.json',
+      '.run/all-services.run.xml',
+      '.vscode/launch.json',
       'docker-compose.brokers.yml',
       'docker-compose.postgresql.yml',
       'docker-compose.yml',

@@ -22,6 +22,8 @@ describe('make new-service', () => {
     const listed = changed.filter((path) => !/^(chart|components)\//.test(path))
     expect(listed).to.have.members([
       '.devcontainer/devcontainer.json',
+      '.run/all-services.run.xml',
+      '.vscode/launch.json',
       'docker-compose.brokers.yml',
       'docker-compose.postgresql.yml',
       'docker-compose.yml',
@@ -31,6 +33,7 @@ describe('make new-service', () => {
     ])
     const others = added.filter((path) => !path.startsWith('gift-card-service/'))
     expect(others).to.deep.equal([
+      '.run/attach-to-gift-card-service.run.xml',
       'chart/files/components/subscriptions.gift-card-service.yaml',
       'components/subscriptions.gift-card-service.yaml',
     ])
@@ -40,7 +43,7 @@ describe('make new-service', () => {
       'gift-card-service/src/routes/gift-cards.ts',
       'gift-card-service/test/subject.ts',
     ])
-    const names = [...changed, ...added].map((path) => path.replace(/^(chart|components)\/.*/, '$1'))
+    const names = [...changed, ...added].map((path) => path.replace(/^(\.run|chart|components)\/.*/, '$1'))
     for (const path of names) expect(stdout).to.contain(path)
   })
 

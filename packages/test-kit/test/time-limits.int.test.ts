@@ -64,7 +64,7 @@ describe('the time limits of a test file', () => {
     })
   }
 
-  it('yield to the option --timeout', () => {
+  it('accept the option --timeout as the limit of all tests', () => {
     expect(run('--timeout', '7000', file('unit')).limits).to.deep.equal({ unit: limitsOf(7_000) })
   })
 

@@ -57,6 +57,8 @@ export const changed = [
   brokersFile,
   postgresqlFile,
   '.devcontainer/devcontainer.json',
+  '.run',
+  '.vscode/launch.json',
   'envelope-schema/asyncapi.json',
   'package-lock.json',
 ]
@@ -70,6 +72,7 @@ export function undoCommand(folder: string, name: string): string | undefined {
     const files = [
       name,
       ...['components', 'chart/files/components'].map((folder) => `${folder}/subscriptions.${name}.yaml`),
+      `.run/attach-to-${name}.run.xml`,
     ]
     return `git restore --source=${state.slice(0, 12)} ${changed.join(' ')} && git clean -fd ${files.join(' ')}`
   } catch {
