@@ -11,6 +11,8 @@ import { copyRepository } from './repository-copy.ts'
 export interface LocalCheckout {
   folder: string
   ports: StackPorts
+  /** The variables with which commands use the ports. */
+  environment: Record<string, string>
   make: OperatedStack['make']
   orderflow: OperatedStack['orderflow']
   parts: OperatedStack['parts']
@@ -45,6 +47,7 @@ export async function localCheckout(suite: string): Promise<LocalCheckout> {
   return {
     folder: copy.folder,
     ports,
+    environment: env,
     make,
     orderflow,
     parts,
