@@ -7,7 +7,7 @@ import { processState, startProcess, stopProcess, withStackLock } from '../proce
 import { processSpecs } from '../processes/process-spec.ts'
 
 /** The time for which a service may answer its open requests. A service at a breakpoint cannot end itself. */
-const graceMs = 1_000
+const graceMs = 500
 const lookEveryMs = 25
 
 export interface Restarts {
