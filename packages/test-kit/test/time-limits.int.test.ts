@@ -64,7 +64,7 @@ describe('the time limits of a test file', () => {
     })
   }
 
-  it('accept the option --timeout as the limit of all tests', () => {
+  it('do not apply with the option --timeout', () => {
     expect(run('--timeout', '7000', file('unit')).limits).to.deep.equal({ unit: limitsOf(7_000) })
   })
 
