@@ -15,7 +15,7 @@ type Measured = Pick<Result, 'environment' | 'quick'> & { figures: object }
 
 interface Forecast {
   sections: Record<string, Table[]>
-  charts: Chart[]
+  charts: (Chart & { name: string })[]
   /** The predictions that differ too much, with their difference. */
   failed: string[]
 }

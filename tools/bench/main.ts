@@ -28,8 +28,8 @@ try {
   const quick = saysYes(process.env, 'QUICK')
   for (const part of chosen(process.argv.slice(2))) {
     const result = await measure(part, quick)
-    const files = writeResult(result).map((file) => relative(repository, file))
-    console.log(`\n${markdownOf(result)}\n${describeEnvironment(result)}\n${files.join(' ')}`)
+    const file = relative(repository, writeResult(result))
+    console.log(`\n${markdownOf(result)}\n${describeEnvironment(result)}\n${file}`)
   }
 } catch (error) {
   if (!(error instanceof CliError)) throw error

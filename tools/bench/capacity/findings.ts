@@ -22,7 +22,6 @@ export function findingsOf(capacity: Capacity): Findings {
       tableOf('Orders from POST to Paid, one replica of each service, medians', orders),
     ],
     goals: [],
-    charts: [],
     figures: capacity,
   }
 }

@@ -51,7 +51,6 @@ export function findings(backlog: number, live: Live, paid: Beside[]): Findings 
       atMost('heap of the tab, MB', live.heapBytes / 1e6, 50),
       atLeast('orders/s, with the monitor / alone', medianRatio(watched, alone), 0.9, 2),
     ],
-    charts: [],
     figures: { backlog, live, paid },
   }
 }

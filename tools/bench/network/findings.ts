@@ -26,16 +26,6 @@ export function findingsOf(measured: Measured): Findings {
   const seen = (roundTrip: number) => number(measured.pings.get(roundTrip) ?? Number.NaN, 1)
   const middle = ({ cells }: Row, of: (cell: Cell) => number) => median(cells.map(of))
   const rate = (row: Row) => middle(row, ({ perSecond }) => perSecond)
-  const ofGrid = rows.filter(({ variant }) => variant === names.now || variant === names.before)
-  const places = ofGrid.filter(({ variant }) => variant === names.now)
-  const inGrid = (variant: string) =>
-    places.map(({ roundTrip, replicas }) => {
-      const row = ofGrid.find(
-        (one) => one.variant === variant && one.roundTrip === roundTrip && one.replicas === replicas,
-      )
-      return row ? rate(row) : Number.NaN
-    })
-  const series = [names.before, names.now].filter((name) => ofGrid.some(({ variant }) => variant === name))
   return {
     tables: [
       {
@@ -63,15 +53,6 @@ export function findingsOf(measured: Measured): Findings {
       },
     ],
     goals: goalsOf(measured, rows),
-    charts: [
-      {
-        name: 'rate',
-        title: `Outside events per second until all are paid, ${measured.store}`,
-        unit: 'events/s',
-        categories: places.map(({ roundTrip, replicas }) => `${number(roundTrip)} ms × ${replicas}`),
-        series: series.map((name) => ({ name, values: inGrid(name) })),
-      },
-    ],
     figures: { ...measured, pings: [...measured.pings] },
   }
 }

@@ -88,7 +88,6 @@ function findings(contenders: { name: string; samples: Load[] }[]): Findings {
         0,
       ),
     ],
-    charts: [],
     figures: summaries,
   }
 }

@@ -160,18 +160,6 @@ function findings(run: Run, groups: [Entry[], Entry[]]): Findings {
       atMost('processor time of orderflow per event in microseconds', processorTime(oursAlone), 160),
       atMost('orders that orderflow lost', lost(ours.aftermath), 0),
     ],
-    charts: [
-      {
-        name: 'rate',
-        title: 'Events per second until their payments are stored in PostgreSQL and published',
-        unit: 'events/s',
-        categories: groups[0].map(({ label }) => label),
-        series: [
-          { name: 'the other programs check nothing', values: groups[0].map(rate) },
-          { name: 'all check events and write dead letters', values: groups[1].map(rate) },
-        ],
-      },
-    ],
     figures: groups.flat().map(({ name, payments, aftermath }) => ({ name, payments, aftermath })),
   }
 }

@@ -144,7 +144,6 @@ function findings(samples: [Contender, Sample[]][], starts: [{ name: string }, S
       atLeast('envelopes validated per second, on one core', rate(validated), 200_000),
       atMost('ms to validate one envelope, including the start of Node', startMs, 150),
     ],
-    charts: [],
     figures: { samples, starts },
   }
 }

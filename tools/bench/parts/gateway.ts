@@ -84,7 +84,6 @@ function findings(samples: Sample[]): Findings {
       },
     ],
     goals: [],
-    charts: [],
     figures: samples,
   }
 }

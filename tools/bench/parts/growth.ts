@@ -1,6 +1,6 @@
 import { storedServices } from '@orderflow/cli'
 import { paymentEvents } from '@orderflow/envelope-schema'
-import { atMost, type Chart, type Findings, mebibytes, number } from '../report/findings.ts'
+import { atMost, type Findings, mebibytes, number } from '../report/findings.ts'
 import type { Part } from '../report/part.ts'
 import { type BenchStack, withBenchStack } from '../support/bench-stack.ts'
 import { plainEventBytes, publishOrders } from '../support/events.ts'
@@ -72,13 +72,6 @@ const patienceMs = 10
 function findings(samples: Sample[]): Findings {
   const peakOf = ({ peaks }: Sample, name: string) => (peaks[name] ?? Number.NaN) / 2 ** 20
   const largest = samples.flatMap((sample) => storedServices.map(({ name }) => peakOf(sample, name)))
-  const chart = (name: string, title: string, unit: string, series: Chart['series']): Chart => ({
-    name,
-    title,
-    unit,
-    categories: samples.map(nameOf),
-    series,
-  })
   return {
     tables: [
       {
@@ -96,17 +89,6 @@ function findings(samples: Sample[]): Findings {
         'largest memory of a service, MiB',
         largest.reduce((most, size) => Math.max(most, size), -Infinity),
         300,
-      ),
-    ],
-    charts: [
-      chart('rate', 'Events per second until all orders are Paid', 'events/s', [
-        { name: 'events/s', values: samples.map(({ perSecond }) => perSecond) },
-      ]),
-      chart(
-        'memory',
-        'Largest resident memory',
-        'MiB',
-        orderProcesses.map((name) => ({ name, values: samples.map((sample) => peakOf(sample, name)) })),
       ),
     ],
     figures: samples,

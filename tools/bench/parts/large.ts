@@ -87,7 +87,6 @@ function findings(samples: Sample[]): Findings {
       },
     ],
     goals: [atMost('largest memory of payment-service, MiB', largest / 2 ** 20, 300)],
-    charts: [],
     figures: samples.map(({ name, events, peaks }) => ({ name, events, peaks })),
   }
 }

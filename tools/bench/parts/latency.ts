@@ -107,19 +107,6 @@ function findings(samples: Sample[]): Findings {
       ...(atGoal ? [atMost(`p99 to Paid at ${goalRate}/s, ms`, percentile(atGoal.paid, 0.99), 250)] : []),
       atMost('requests that failed', failed, 0),
     ],
-    charts: [
-      {
-        name: 'paid',
-        title: 'From when an order is due until it is Paid',
-        unit: 'ms',
-        categories: samples.map(({ rate }) => `${number(rate)} orders/s`),
-        series: Object.entries(shares).map(([name, share]) => ({
-          name,
-          values: samples.map(({ paid }) => percentile(paid, share)),
-        })),
-        logarithmic: true,
-      },
-    ],
     figures: samples,
   }
 }

@@ -114,7 +114,6 @@ function findings(orders: number, samples: Sample[]): Findings {
       },
     ],
     goals: [atLeast('whole loop, orders/s', paidPerSecond, 2_500), atMost('requests that failed', failed, 0)],
-    charts: [],
     figures: samples,
   }
 }

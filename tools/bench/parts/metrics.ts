@@ -103,7 +103,6 @@ function findings(contenders: { name: string; samples: Sample[] }[]): Findings {
     goals: [
       atMost('processor time of the stack per order, scraped / not scraped', scraped?.ratio ?? Number.NaN, 1.01, 3),
     ],
-    charts: [],
     figures: summaries,
   }
 }

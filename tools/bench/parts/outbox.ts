@@ -98,19 +98,6 @@ function findings(samples: (Sample & { name: string })[]): Findings {
       },
     ],
     goals: [],
-    charts: [
-      {
-        name: 'delay',
-        title: 'From when an order is due until its event is in the log',
-        unit: 'ms',
-        categories: samples.map(({ name }) => name),
-        series: [
-          { name: 'p50', values: samples.map(({ inLog }) => percentile(inLog, 0.5)) },
-          { name: 'max', values: samples.map(({ inLog }) => percentile(inLog, 1)) },
-        ],
-        logarithmic: true,
-      },
-    ],
     figures: samples,
   }
 }

@@ -197,15 +197,6 @@ function findings(events: number, contenders: { name: string; samples: Sample[] 
       atLeast('events/s, orderflow / naive Dapr', rate('orderflow') / rate('naive Dapr'), 8, 1),
       atLeast('events/s, orderflow / direct pipeline', rate('orderflow') / rate('direct pipeline'), 0.5, 2),
     ],
-    charts: [
-      {
-        name: 'rate',
-        title: 'Outside events per second until their payments are stored and published',
-        unit: 'events/s',
-        categories: summaries.map(({ name }) => name),
-        series: [{ name: 'events/s', values: summaries.map(({ perSecond }) => perSecond) }],
-      },
-    ],
     figures: summaries,
   }
 }

@@ -177,7 +177,6 @@ function findings(rounds: Round[]): Findings {
       },
     ],
     goals: [],
-    charts: [],
     figures: rounds.map((round) => ({ ...round, uses: Object.fromEntries(round.uses) })),
   }
 }

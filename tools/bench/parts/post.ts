@@ -87,15 +87,6 @@ function findings(contenders: { name: string; samples: Sample[] }[]): Findings {
       ),
       atMost('requests of orderflow that failed', ours?.failed ?? Number.NaN, 0),
     ],
-    charts: [
-      {
-        name: 'rate',
-        title: `POST /v1/orders, ${connections} connections`,
-        unit: 'requests/s',
-        categories: summaries.map(({ name }) => name),
-        series: [{ name: 'requests/s', values: summaries.map(({ perSecond }) => perSecond) }],
-      },
-    ],
     figures: summaries,
   }
 }

@@ -176,15 +176,6 @@ function findings(steps: Step[], ledger: Ledger): Findings {
       },
     ],
     goals: [],
-    charts: [
-      {
-        name: 'wait',
-        title: 'The longest wait of an event for its payment',
-        unit: 's',
-        categories: steps.map(({ name }) => name),
-        series: [{ name: 's', values: steps.map(({ longestWaitSeconds }) => longestWaitSeconds) }],
-      },
-    ],
     figures: { steps, ledger },
   }
 }

@@ -225,7 +225,6 @@ function findings(outcomes: Outcome[], steadiness: Steadiness[]): Findings {
       },
     ],
     goals: [],
-    charts: [],
     figures: { outcomes, steadiness },
   }
 }

@@ -117,7 +117,6 @@ function findings(events: number, contenders: { name: string; samples: Sample[] 
       atLeast('signing / open, events/s, median of the rounds', ofOpen(signing), 0.95, 2),
       atLeast('TLS and SCRAM / open, events/s, median of the rounds', ofOpen(asking), 0.8, 2),
     ],
-    charts: [],
     figures: summaries,
   }
 }

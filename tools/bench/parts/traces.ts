@@ -165,7 +165,6 @@ function findings(measured: Measured[]): Findings {
         3,
       ),
     ],
-    charts: [],
     figures: summaries,
   }
 }

@@ -15,7 +15,6 @@ export interface Goal {
 
 /** A chart of grouped bars: one group per category, with one bar per series. */
 export interface Chart {
-  name: string
   title: string
   unit: string
   categories: string[]
@@ -26,7 +25,6 @@ export interface Chart {
 export interface Findings {
   tables: Table[]
   goals: Goal[]
-  charts: Chart[]
   figures: unknown
 }
 

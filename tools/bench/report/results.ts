@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { repository } from '@orderflow/cli'
-import { svgOf } from './chart.ts'
 import type { Environment } from './environment.ts'
 import type { Findings } from './findings.ts'
 
@@ -16,20 +15,12 @@ export interface Result extends Findings {
 /** The folder with the last result of each part. git ignores it. */
 export const resultsFolder = join(repository, 'tools/bench/results')
 
-export const chartFile = (part: string, chart: string) => `${part}-${chart}.svg`
-
-/** Replaces the part’s last result: a JSON file, and an SVG file for each chart. */
-export function writeResult(result: Result): string[] {
+/** Replaces the part’s last result, and returns its file. */
+export function writeResult(result: Result): string {
   mkdirSync(resultsFolder, { recursive: true })
-  const files = [
-    [`${result.part}.json`, `${JSON.stringify(result, null, 2)}\n`] as const,
-    ...result.charts.map((chart) => [chartFile(result.part, chart.name), svgOf(chart)] as const),
-  ]
-  return files.map(([name, text]) => {
-    const file = join(resultsFolder, name)
-    writeFileSync(file, text)
-    return file
-  })
+  const file = join(resultsFolder, `${result.part}.json`)
+  writeFileSync(file, `${JSON.stringify(result, null, 2)}\n`)
+  return file
 }
 
 export function readResult(part: string): Result | undefined {

@@ -1,8 +1,13 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { repository } from '@orderflow/cli'
 import { expect } from 'chai'
+import { type PartName, parts } from '../parts/index.ts'
 import { svgOf } from '../report/chart.ts'
 import { atLeast, atMost, number } from '../report/findings.ts'
 import { markdownTable } from '../report/markdown.ts'
-import { withSection } from '../report/section.ts'
+import { chartOf } from '../report/pictures.ts'
+import { pictureSection, sectionIn, withSection } from '../report/section.ts'
 
 describe('a goal', () => {
   it('the goal is reached if the value equals it, and missed if the value is unmeasured', () => {
@@ -54,7 +59,6 @@ describe('svgOf', () => {
   it('returns an SVG document with title, categories and values', () => {
     const series = [{ name: 'requests/s', values: [19_400, 6_612, Number.NaN] }]
     const svg = svgOf({
-      name: 'a',
       title: 'POST',
       unit: 'requests/s',
       categories: ['bare', 'orderflow', 'naive'],
@@ -63,4 +67,35 @@ describe('svgOf', () => {
     expect(svg).to.match(/^<svg [^>]*xmlns="http:\/\/www\.w3\.org\/2000\/svg"/)
     for (const text of ['POST', 'bare', 'orderflow', '19400', '6610']) expect(svg).to.contain(`>${text}<`)
   })
+})
+
+describe('chartOf', () => {
+  const section = '\n|   | requests/s | ms |\n| - | ---: | -: |\n| bare | 12,000 | 1 |\n| naive | - | 3 |\n\n'
+
+  it('returns the values of a table’s column, and NaN for an unmeasured value', () => {
+    const { categories, series } = chartOf('post', section)
+    expect({ categories, series }).to.deep.equal({
+      categories: ['bare', 'naive'],
+      series: [{ name: 'requests/s', values: [12_000, Number.NaN] }],
+    })
+  })
+
+  it('throws an error that names the missing column', () => {
+    expect(() => chartOf('loop', section)).to.throw('the section of loop has no column “orders/s” in table 1')
+  })
+})
+
+describe('docs/performance.md', () => {
+  const read = (file: string) => readFileSync(join(repository, 'docs', file), 'utf8')
+  const [page, findings] = [read('performance.md'), read('performance-findings.md')]
+  const textsIn = (svg: string) => [...svg.matchAll(/>([^<>]+)<\/text>/g)].map(([, text]) => text)
+
+  for (const part of Object.keys(parts) as PartName[]) {
+    it(`shows the tables, date and commit of docs/performance-findings.md: ${part}`, () => {
+      expect(sectionIn(page, part).trim()).to.equal(pictureSection(part, findings).trim())
+      expect(textsIn(read(`performance/${part}.svg`))).to.deep.equal(
+        textsIn(svgOf(chartOf(part, sectionIn(findings, part)))),
+      )
+    })
+  }
 })

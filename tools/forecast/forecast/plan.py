@@ -32,7 +32,7 @@ class Limits:
 
     store_connections: int = 400
     sidecar_connections: int = 16
-    # The measured speed of event-monitor's index (docs/performance.md). An order has two events.
+    # The measured speed of event-monitor's index (docs/performance-findings.md). An order has two events.
     monitor_events: float = 47_157.0
     replication: int = 3
 
