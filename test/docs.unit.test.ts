@@ -5,7 +5,14 @@ import { commandGroups, repository, services } from '@orderflow/cli'
 import { factNames, type OrderEvent, type OrderFacts, orderOf } from '@orderflow/order-service/domain'
 import { sourceFiles } from '@orderflow/test-kit/stacks'
 import { expect } from 'chai'
-import { anchorsOf, linksIn, makeTargetsIn, markdownFiles, orderflowCommandsIn } from './support/documents/markdown.ts'
+import {
+  anchorsOf,
+  linksIn,
+  makeTargetsIn,
+  markdownFiles,
+  orderflowCommandsIn,
+  proseWordsIn,
+} from './support/documents/markdown.ts'
 
 const read = (path: string) => readFileSync(join(repository, path), 'utf8')
 const make = (folder: string, ...args: string[]) =>
@@ -71,6 +78,23 @@ describe('the Markdown documents', () => {
     const args = ['format', '--stdin-file-path=services.json']
     for (const input of blocks)
       expect(execFileSync(biome, args, { cwd: repository, input, encoding: 'utf8' })).to.equal(input)
+  })
+
+  it('contains at most 25,000 words of running text, without decisions, the changelog and generated documents', () => {
+    const counted = documents.filter(
+      ({ path }) => !/^(docs\/adr\/|tools\/packages\/signatures\/|CHANGELOG\.md$)/.test(path),
+    )
+    expect(counted.map(({ path }) => path)).to.include.members(['docs/operations.md', 'packages/cli/README.md'])
+    const words = counted.map(({ path, text }) => ({ path, words: proseWordsIn(text) }))
+    const longest = words.toSorted((a, b) => b.words - a.words).slice(0, 5)
+    const total = words.reduce((sum, one) => sum + one.words, 0)
+    expect(total, `the longest: ${JSON.stringify(longest)}`).to.be.at.most(25_000)
+  })
+
+  it('counts running text without tables, code, comments and generated sections', () => {
+    const text =
+      '# Two words\n\nThree [plain words](a.md) – `make up`.\n\n| a | b |\n| - | - |\n\n```sh\nx y\n```\n<!-- bench:a -->\nz\n<!-- /bench:a -->\n<!-- c -->\n- item\n'
+    expect(proseWordsIn(text)).to.equal(8)
   })
 
   it('lists all documents in docs/README.md', () => {

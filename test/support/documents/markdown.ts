@@ -39,6 +39,20 @@ function codeIn(markdown: string): string[] {
   return [...blocks, ...inline]
 }
 
+/**
+ * Counts the words of the running text: headings, paragraphs and lists. Leaves out tables, code blocks, comments, addresses of links, and the
+ * sections that the benchmark writes.
+ */
+export function proseWordsIn(markdown: string): number {
+  const prose = markdown
+    .replace(/<!-- bench:(\S+) -->.*?<!-- \/bench:\1 -->/gs, '')
+    .replace(/<!--.*?-->/gs, '')
+    .replace(fences, '')
+    .replace(/^ *\|.*$/gm, '')
+    .replace(/\]\([^)]*\)/g, ']')
+  return prose.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length
+}
+
 export interface MakeTarget {
   folder: string
   target: string
