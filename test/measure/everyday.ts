@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
-import { anOrder, orderUrl, orderWith, paymentsOf, paymentUrl, post } from '@orderflow/chaos/clients/api'
+import { anOrder, orderUrl, orderWith, post } from '@orderflow/chaos/clients/api'
 import { claimFolder, createPlan, eventually, runningStack } from '@orderflow/cli'
 import type { Order } from '@orderflow/order-service/domain'
 import { checkoutOfRepository } from '../support/checkouts/checkout.ts'
@@ -69,8 +69,8 @@ async function changes({ folder, ports, environment }: LocalCheckout): Promise<v
         writeFileSync(policy, text)
         await eventually(async () => {
           const { body } = await post<Order>(`${orderUrl(stack)}/v1/orders`, anOrder)
-          await orderWith(orderUrl(stack), body.id, 'Paid')
-          return (await paymentsOf(paymentUrl(stack), body.id)).some((payment) => payment.policy === version)
+          const { payment } = await orderWith(orderUrl(stack), body.id, 'Paid')
+          return payment?.policy === version
         }, `a payment by ${version}`)
       })
     }
