@@ -14,7 +14,14 @@ export const service = defineService<OwnSettings>({
   root: new URL('..', import.meta.url),
   description:
     'Creates, shows and cancels orders. An order is paid a moment after its creation: request the order again to see its payment.',
-  sections: { Money: section({ Currency: { enum: currencyCodes } }) },
+  sections: {
+    Money: section({
+      Currency: {
+        enum: currencyCodes,
+        description: 'The currency of all amounts. payment-service must use the same currency.',
+      },
+    }),
+  },
   produces: [orderEvents],
   refusals: {
     'not-found': { status: 404, title: 'Order not found' },

@@ -21,8 +21,20 @@ export const service = defineService<OwnSettings>({
   description:
     'Makes one payment per order, when the order arrives or on request. A policy approves or rejects the payment.',
   sections: {
-    Policy: section({ ApproveUpTo: { type: 'number', minimum: 0, maximum: maxAmount } }),
-    Money: section({ Currency: { enum: currencyCodes } }),
+    Policy: section({
+      ApproveUpTo: {
+        type: 'number',
+        minimum: 0,
+        maximum: maxAmount,
+        description: 'The largest amount that the policy approves.',
+      },
+    }),
+    Money: section({
+      Currency: {
+        enum: currencyCodes,
+        description: 'The currency of all amounts. order-service must use the same currency.',
+      },
+    }),
   },
   produces: [paymentEvents],
   refusals: {

@@ -17,13 +17,24 @@ export const monitorIn = (root: URL) =>
     description: 'Shows every event on the stream, its problems and their fixes, and replays failed events.',
     sections: {
       Monitor: section({
-        Folder: { type: 'string', minLength: 1 },
-        KeepEvents: { type: 'integer', minimum: 1_000 },
-        KeepDays: { type: 'integer', minimum: 1 },
-        Addresses: { type: 'string', pattern: '^([\\w-]+=https?://[^,\\s]+(,[\\w-]+=https?://[^,\\s]+)*)?$' },
+        Folder: {
+          type: 'string',
+          minLength: 1,
+          description: 'The folder of the index and of ledger.sqlite, relative to the folder of the service.',
+        },
+        KeepEvents: { type: 'integer', minimum: 1_000, description: 'The number of events that the index keeps.' },
+        KeepDays: { type: 'integer', minimum: 1, description: 'The days for which the index keeps events.' },
+        Addresses: {
+          type: 'string',
+          pattern: '^([\\w-]+=https?://[^,\\s]+(,[\\w-]+=https?://[^,\\s]+)*)?$',
+          description:
+            'The addresses of the services: service=url, separated by commas. Empty: this machine, with the ports of services.json.',
+        },
         DryRuns: {
           type: 'string',
           pattern: '^([\\w-]+=https?://[^,\\s]+ [\\w-]+(,[\\w-]+=https?://[^,\\s]+ [\\w-]+)*)?$',
+          description:
+            'The addresses and tokens for dry runs: service=url token, separated by commas. Empty: no dry runs.',
         },
       }),
     },

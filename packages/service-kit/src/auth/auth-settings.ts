@@ -16,15 +16,21 @@ export interface AuthSettings {
   }
 }
 
-const text = { type: 'string' }
+const text = (description: string) => ({ type: 'string', description })
 
 export const authProperties = {
-  Mode: { enum: ['loopback', 'open', 'closed'] },
-  Issuer: text,
-  Audience: text,
-  TenantClaim: { type: 'string', minLength: 1 },
-  ClientId: text,
-  ApiKeys: text,
+  Mode: {
+    enum: ['loopback', 'open', 'closed'],
+    description:
+      'The allowed callers. loopback: this machine. open: everyone. closed: callers with a token or an API key.',
+  },
+  Issuer: text('The OpenID Connect issuer of valid tokens, as in their claim iss. Empty: only API keys are valid.'),
+  Audience: text('The audience of valid tokens (aud).'),
+  TenantClaim: { ...text('The claim of tokens that has the tenant.'), minLength: 1 },
+  ClientId: text(
+    'The client id of the pages of the service, a public client of the issuer. Empty: pages have no sign-in.',
+  ),
+  ApiKeys: text('The file that ./orderflow api-key writes, or its content. Empty: only tokens are valid.'),
 }
 
 /** Returns a line for each wrong setting. The line begins with the name of a variable that must change. */

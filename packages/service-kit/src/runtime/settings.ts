@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs'
-import { guidPattern, momentProblem } from '@orderflow/envelope'
+import { momentProblem } from '@orderflow/envelope'
 import { Ajv, type ErrorObject } from 'ajv'
-import { type AuthSettings, authProblems, authProperties, isLoopback } from '../auth/auth-settings.ts'
+import { type AuthSettings, authProblems, isLoopback } from '../auth/auth-settings.ts'
 import type { SidecarSettings } from '../sidecar/sidecar.ts'
 import type { StreamSettings } from '../stream/kafka.ts'
 import { traceProblems } from '../telemetry/trace-settings.ts'
 import type { TrustSettings } from '../trust/read-trust.ts'
 import type { Limits } from '../web/rate-limits.ts'
+import { baseSections, formats, otherNames, type Section, section } from './sections.ts'
 
 /** The settings of every service. Secrets come from the environment only. */
 export interface BaseSettings {
@@ -51,91 +52,6 @@ export class SettingsError extends Error {
   }
 }
 
-const text = { type: 'string' }
-const required = { type: 'string', minLength: 1 }
-const port = { type: 'integer', minimum: 1, maximum: 65535 }
-const page = { type: 'string', pattern: '^(https?://\\S+)?$' }
-const count = { type: 'integer', minimum: 0 }
-const id = { type: 'string', pattern: guidPattern }
-
-export type Section = {
-  type: 'object'
-  properties: Record<string, { type?: string; [keyword: string]: unknown }>
-  required: string[]
-  additionalProperties: false
-  if?: object
-  then?: object
-}
-
-/** Returns the JSON Schema of an object. All properties are required, and unknown properties are refused, to find mistyped settings. */
-export function section(properties: Section['properties']): Section {
-  return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false }
-}
-
-/** A date-time with an offset, or an empty text. */
-const moment = { type: 'string', format: 'moment' }
-const formats = { moment: (text: string) => text === '' || momentProblem(text) === undefined }
-
-/** The schema also has settings that only the sidecar uses, because with a wrong value, the sidecar would stop and not explain the reason. */
-const stream: Section = {
-  ...section({
-    PubSub: { type: 'string', pattern: '^[\\w.-]+(,[\\w.-]+)*$' },
-    Brokers: text,
-    AuthType: { enum: ['none', 'password'] },
-    SaslMechanism: { enum: ['PLAINTEXT', 'SHA-256', 'SHA-512'] },
-    SaslUsername: text,
-    SaslPassword: text,
-    DisableTls: { type: 'boolean' },
-    CaCert: text,
-    SessionTimeout: { type: 'string', pattern: '^[1-9]\\d*s$' },
-  }),
-  if: { properties: { AuthType: { const: 'password' } } },
-  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-  then: { properties: { SaslUsername: required, SaslPassword: required } },
-}
-
-/** The pattern of signing keys allows only characters that need no escaping. A random key of 32 characters has at least 192 bits. */
-const trust = section({
-  File: required,
-  Publishers: required,
-  SigningKeys: { type: 'string', pattern: '^([\\w+/=-]{32,}(,[\\w+/=-]{32,})*)?$' },
-  SignedSince: moment,
-})
-
-const baseSections: Record<keyof BaseSettings, Section> = {
-  App: section({ Id: id, Name: required }),
-  Web: section({
-    Host: required,
-    Hosts: { type: 'string', pattern: '^([\\w.-]+(, *[\\w.-]*)*)?$' },
-    HttpPort: port,
-    HttpsPort: port,
-    CertificateFile: text,
-    KeyFile: text,
-    Proxies: count,
-  }),
-  Auth: section(authProperties),
-  Limits: section({ AddressPerMinute: count, CallerPerMinute: count, TenantPerMinute: count }),
-  AppChannel: section({ Host: required, Port: port, Token: required }),
-  Metrics: section({ Host: required, Port: port }),
-  DryRun: section({ Token: { type: 'string', pattern: '^([\\w-]{32,})?$' } }),
-  Sidecar: section({ Host: required, HttpPort: port, GrpcPort: port, Token: required }),
-  Stream: stream,
-  State: section({ Store: text, ConnectionString: text }),
-  Trust: trust,
-  Log: section({ Level: { enum: ['debug', 'info', 'warn', 'error', 'silent'] } }),
-  Telemetry: section({ TracePage: page, MonitorPage: page }),
-}
-
-/**
- * Settings that a second variable can set: Dapr's variables for the tokens, and the variable of hosting platforms for the port. Our own variable has
- * priority, because the environment of a shell may contain an old PORT.
- */
-const otherNames: Record<string, string> = {
-  AppChannel__Token: 'APP_API_TOKEN',
-  Sidecar__Token: 'DAPR_API_TOKEN',
-  Web__HttpPort: 'PORT',
-}
-
 /**
  * Reads `appsettings.json`, replaces values with those of the environment (such as `Web__HttpPort=8080`), and validates the result.
  * @param sections the service's own sections, as one JSON Schema for each section
@@ -146,7 +62,10 @@ export function loadSettings<T extends BaseSettings>(
   sections: Record<string, Section>,
   env: NodeJS.ProcessEnv,
 ): T {
-  const schemas: Record<string, Section> = { ...baseSections, ...sections }
+  const schemas: Record<string, Section> = {
+    ...(baseSections satisfies Record<keyof BaseSettings, Section>),
+    ...sections,
+  }
   const settings = JSON.parse(readFileSync(file, 'utf8')) as Record<string, Record<string, unknown>>
   for (const [variable, value] of [...fromOthers(env), ...Object.entries(env)]) {
     const [name, key, ...rest] = variable.split('__')
