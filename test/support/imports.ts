@@ -51,7 +51,10 @@ export function readPackages(): Package[] {
 function readFiles(folder: string): SourceFile[] {
   const names = readdirSync(join(repository, folder), { recursive: true, encoding: 'utf8' })
   return names
-    .filter((name) => /\.m?tsx?$|\.mjs$/.test(name) && !/node_modules\/|(^|\/)template\/|compare\/nestjs\//.test(name))
+    .filter(
+      (name) =>
+        /\.m?tsx?$|\.mjs$/.test(name) && !/node_modules\/|(^|\/)template\/|compare\/nestjs\/|^vitepress\//.test(name),
+    )
     .map((name) => {
       const path = join(folder, name)
       const text = readFileSync(join(repository, path), 'utf8')

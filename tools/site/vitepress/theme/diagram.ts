@@ -1,0 +1,60 @@
+import program from '@mermaid-js/tiny/dist/mermaid.tiny.js?url'
+import { useData } from 'vitepress'
+import { defineComponent, h, onMounted, ref, watch } from 'vue'
+
+interface Mermaid {
+  initialize: (settings: object) => void
+  render: (id: string, code: string) => Promise<{ svg: string }>
+}
+
+let diagrams = 0
+
+/** Loads mermaid on demand, because few pages have a diagram. It is a script that sets a global variable, so it cannot be imported. */
+async function loadMermaid(): Promise<Mermaid> {
+  const scope = globalThis as unknown as { mermaid?: Mermaid }
+  if (!scope.mermaid) {
+    const script = Object.assign(document.createElement('script'), { src: program })
+    document.head.append(script)
+    await new Promise((resolve, reject) => {
+      script.onload = resolve
+      script.onerror = reject
+    })
+  }
+  return scope.mermaid as Mermaid
+}
+
+/** Draws a diagram in the colours of the page. Shows its source until then, and in browsers without JavaScript. */
+export const Diagram = defineComponent(
+  ({ code }: { code: string }) => {
+    const { isDark } = useData()
+    const source = decodeURIComponent(code)
+    const svg = ref('')
+    const element = ref<HTMLElement>()
+    const draw = async () => {
+      const mermaid = await loadMermaid()
+      mermaid.initialize({ startOnLoad: false, theme: isDark.value ? 'dark' : 'neutral', htmlLabels: false })
+      diagrams += 1
+      const drawn = await mermaid.render(`diagram-${diagrams}`, source)
+      svg.value = drawn.svg.replace('<svg ', `<svg aria-label="${headingBefore(element.value)}" `)
+    }
+    onMounted(() => watch(isDark, draw, { immediate: true }))
+    return () =>
+      svg.value
+        ? h('div', { ref: element, class: 'diagram', tabindex: 0, innerHTML: svg.value })
+        : h('pre', { ref: element, class: 'diagram', tabindex: 0 }, source)
+  },
+  { props: ['code'] },
+)
+
+/** Returns a name for the diagram: the nearest heading before it. */
+function headingBefore(element: HTMLElement | undefined): string {
+  const headings = [...document.querySelectorAll('.vp-doc :is(h1, h2, h3)')]
+  const before = headings.filter(
+    (each) => element && each.compareDocumentPosition(element) & Node.DOCUMENT_POSITION_FOLLOWING,
+  )
+  const title = before
+    .at(-1)
+    ?.textContent?.replace(/[^\p{L}\p{N} ]/gu, '')
+    .trim()
+  return `Diagram: ${title ?? ''}`
+}
