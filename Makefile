@@ -50,7 +50,7 @@ rebuild: ## Rebuild a service's store from the log: SERVICE=... [FROM=2026-11-21
 	@$(orderflow) rebuild "$${SERVICE-}" $${TOPIC:+--topic "$$TOPIC"} $${FROM:+--from "$$FROM"} $${TO:+--to "$$TO"}
 
 ##@ Work on it
-.PHONY: dev check test new-service generate new-app
+.PHONY: dev check test new-service generate new-app docs
 
 dev: ## Restart services at each change of their code, with logs and type errors: [SERVICE='...'] [INSPECT=1 for a debugger] (docs/develop.md)
 	@exec $(orderflow) dev $${SERVICE-} $${INSPECT:+"--inspect=$$INSPECT"}
@@ -76,15 +76,20 @@ generate: ## Generate files from services.json and the schemas of events
 new-app: ## Create the repository of your own application: DIR=../my-company [EMPTY=1 leaves out orders and payments] (docs/own-application.md)
 	@$(run) tools/new-app/main.ts
 
+# Uses exec, because a shell between make and the server would report Ctrl-C as a failure.
+docs: ## Build the documentation site and serve it: [PORT=5050] [ALL=1 also builds the sites of all releases]
+	@exec $(run) tools/site/main.ts --serve="$${PORT:-5050}" $${ALL:+--all}
+
 ##@ Release to a hosting platform (docs/release.md)
 
 # Every service has a target for its release and one for its rollback.
 released := $(patsubst %-service,%,$(notdir $(patsubst %/package.json,%,$(wildcard *-service/package.json packages/event-*/package.json))))
 
-$(addprefix release-,$(released)): ## Release to the hosting platform: APP=... [DRY_RUN=1 only shows the changes]
+# A line of the help describes both.
+$(addprefix release-,$(released)): ## Release to the hosting platform, or undo the last release with rollback-NAME: APP=... [DRY_RUN=1 only shows the changes]
 	@$(orderflow) release $(@:release-%=%)
 
-$(addprefix rollback-,$(released)): ## Undo the last release: APP=... [DRY_RUN=1]
+$(addprefix rollback-,$(released)):
 	@$(orderflow) rollback $(@:rollback-%=%)
 
 .PHONY: $(addprefix release-,$(released)) $(addprefix rollback-,$(released))

@@ -176,7 +176,8 @@ describe('make help', () => {
 
   for (const folder of ['.', 'tools']) {
     it(`explains every target of ${join(folder, 'Makefile')} except itself`, () => {
-      const shown = ['help', ...shownBy(folder)]
+      // The line of `release-NAME` also explains `rollback-NAME`.
+      const shown = ['help', ...shownBy(folder), ...(folder === '.' ? ['rollback-NAME'] : [])]
       const silent = targets[folder]?.filter((target) => !shown.includes(target.replace(ofService, '-NAME')))
       expect(silent).to.deep.equal([])
     })

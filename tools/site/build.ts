@@ -29,7 +29,7 @@ export interface Build extends Place {
 
 /**
  * Builds the site of one version.
- * @throws {CliError} `provision-failed` if a link leads nowhere, or a page cannot be rendered
+ * @throws {CliError} `provision-failed` for a dead link, or a page that VitePress cannot render
  */
 export async function build({ root, generated, out, ...site }: Build): Promise<void> {
   const modules = await npmTools('site', join(import.meta.dirname, 'vitepress'), 'VitePress: downloading 30 MB')

@@ -7,5 +7,5 @@ export function homePage(readme: string, groups: readonly Entry[]): string {
     .slice(0, -1)
     .map(({ text }) => ({ text, link: `/documents#${text.toLowerCase().replaceAll(' ', '-')}`, theme: 'alt' }))
   const actions = [{ text: 'Start', link: '#start', theme: 'brand' }, ...kinds]
-  return `---\n${JSON.stringify({ layout: 'home', hero: { name: title, tagline, actions } })}\n---\n\n${text}`
+  return `---\n${JSON.stringify({ sidebar: false, aside: false, hero: { name: title, tagline, actions } })}\n---\n\n<Hero />\n\n${text}`
 }

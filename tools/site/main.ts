@@ -1,8 +1,8 @@
 /**
  * Builds the documentation site in .stack/site/dist.
  * Usage: `node tools/site/main.ts [--all] [--serve=PORT] [--base=/] [--source-url=URL] [--version=VERSION --out=FOLDER]`
- * `--all` also builds the site of each release. `--base` is the path of the site on its host. `--source-url` is the address of the repository's files on
- * a code host, for example https://github.com/me/orderflow/blob. With `--version` and `--out`, builds only the present sources, as that version.
+ * `--all` also builds the site of each release. `--base` is the path of the site on its host. `--source-url` is the address of files on a code host,
+ * for example https://github.com/me/orderflow/blob. With `--version` and `--out`, builds only the present sources, as that version.
  */
 import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -29,7 +29,7 @@ export function stage({ folder, root, pages, groups, base, version, sourceUrl, m
     for (const picture of pictures) cpSync(join(root, picture), join(folder, pathOf(picture)))
   }
   write(join(folder, '.vitepress/site.json'), JSON.stringify({ base, version, sidebar: groups }))
-  for (const part of ['config.ts', 'theme'])
+  for (const part of ['config.ts', 'accessibility.ts', 'theme'])
     cpSync(join(import.meta.dirname, 'vitepress', part), join(folder, '.vitepress', part), { recursive: true })
   cpSync(join(import.meta.dirname, 'vitepress/tsconfig.json'), join(folder, 'tsconfig.json'))
   symlinkSync(modules, join(folder, 'node_modules'))

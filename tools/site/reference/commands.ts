@@ -35,7 +35,10 @@ function commandText(name: string, { summary, parameters = '', options = {}, mor
     code(value ? `--${option} ${value}` : `--${option}`),
     prose(meaning),
   ])
-  const usage = block('text', `./orderflow ${name} ${parameters}${rows.length > 0 ? ' [OPTIONS]' : ''}`)
+  const usage = block(
+    'text',
+    ['./orderflow', name, parameters, rows.length > 0 && '[OPTIONS]'].filter(Boolean).join(' '),
+  )
   return `### ${name}\n\n${usage}${prose(summary)}.\n\n${prose(more)}\n\n${table(['Option', 'Meaning'], rows)}`
 }
 

@@ -46,7 +46,7 @@ export async function httpPage({ name, definition, settings }: TestedService): P
   const models = Object.entries(components.schemas).map(([model, schema]) => modelText(model, schema))
   return {
     name: `http-${name}`,
-    title: `HTTP interface of ${name}`,
+    title: `HTTP of ${name}`,
     description: `The operations of ${name}: parameters, bodies and answers`,
     origin: `the OpenAPI document that ${name} serves at \`/openapi.json\``,
     // Links in the description lead to pages of the running service.

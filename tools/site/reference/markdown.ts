@@ -13,7 +13,7 @@ export interface Generated {
 /** Returns a page of the reference. It states its origin below the title. */
 export function referencePage({ name, title, description, origin, body }: Generated): Page {
   const source = `docs/reference/${name}.md`
-  const text = `# ${title}\n\n${description}\n\n_Generated from ${origin}._\n\n${body.trim()}\n`
+  const text = `# ${title}\n\n${description}.\n\n_Generated from ${origin}._\n\n${body.trim()}\n`
   return { source, path: pathOf(source), title, description, text }
 }
 

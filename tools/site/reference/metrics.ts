@@ -46,7 +46,7 @@ const tableOf = (metrics: readonly Described[]) =>
     metrics.map(({ name, type, labels, help }) => [code(name), type, labels.map(code).join(', '), help]),
   )
 
-/** Returns the metrics that a function registers, in alphabetical order. A registry does not return the labels of metrics without values. */
+/** Returns the metrics that a function registers, in alphabetical order. A registry returns only the labels of values. */
 async function metricsOf(register: () => Promise<void>): Promise<Described[]> {
   const metrics: Described[] = []
   const { registerMetric } = Registry.prototype

@@ -1,3 +1,4 @@
+import { guidPattern } from '@orderflow/envelope'
 import { isSecretName } from '@orderflow/service-kit/secret-names'
 import { baseSections, otherNames } from '@orderflow/service-kit/settings'
 import type { TestedService } from '@orderflow/test-kit'
@@ -60,15 +61,15 @@ function sectionText(
 
 /** Returns the default, or the default of each service if they differ. */
 function defaultText(services: readonly ServiceSettings[], section: string, name: string): string {
-  const values = services.map((service) => ({ name: service.name, value: service.defaults[section]?.[name] }))
-  const all = new Set(values.map(({ value }) => value))
-  const [value] = all
-  if (all.size === 1) return valueText(value)
-  return values.map((each) => `${each.name}: ${valueText(each.value)}`).join('<br>')
+  const values = services.map((service) => ({ name: service.name, text: valueText(service.defaults[section]?.[name]) }))
+  const all = new Set(values.map(({ text }) => text))
+  const [text = ''] = all
+  return all.size === 1 ? text : values.map((each) => `${each.name}: ${each.text}`).join('<br>')
 }
 
 function valueText(value: unknown): string {
   if (value === undefined) return 'none; required'
+  if (new RegExp(guidPattern).test(String(value))) return 'a GUID'
   return value === '' ? 'empty' : code(String(value).replaceAll(',', ', '))
 }
 

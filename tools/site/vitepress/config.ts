@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { type DefaultTheme, defineConfig } from 'vitepress'
+import { accessibleSearch, fencedCode, withoutEmptyHeaders } from './accessibility.ts'
 
 /** The content of `site.json`, which `stage.ts` writes next to this file. */
 export interface Site {
@@ -27,9 +28,13 @@ export default defineConfig({
   ignoreDeadLinks: 'localhostLinks',
   markdown: {
     anchor: { slugify },
+    // The usual themes have too little contrast.
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
     // Braces are text, as on GitHub.
     attrs: { disable: true },
     config(md) {
+      withoutEmptyHeaders(md)
+      fencedCode(md)
       // VitePress compiles pages as templates of Vue, in which double braces contain code.
       for (const rule of ['text', 'code_inline'] as const) {
         const usual = md.renderer.rules[rule]
@@ -44,6 +49,7 @@ export default defineConfig({
       }
     },
   },
+  vite: { plugins: [accessibleSearch], logLevel: 'error' },
   themeConfig: {
     version,
     sidebar,

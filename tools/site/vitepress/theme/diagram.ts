@@ -32,10 +32,18 @@ export const Diagram = defineComponent(
     const element = ref<HTMLElement>()
     const draw = async () => {
       const mermaid = await loadMermaid()
-      mermaid.initialize({ startOnLoad: false, theme: isDark.value ? 'dark' : 'neutral', htmlLabels: false })
+      const flowchart = { nodeSpacing: 24, rankSpacing: 36 }
+      const colours = isDark.value
+        ? { theme: 'dark', themeVariables: { edgeLabelBackground: '#333' } }
+        : { theme: 'neutral' }
+      mermaid.initialize({ startOnLoad: false, ...colours, flowchart })
       diagrams += 1
       const drawn = await mermaid.render(`diagram-${diagrams}`, source)
-      svg.value = drawn.svg.replace('<svg ', `<svg aria-label="${headingBefore(element.value)}" `)
+      // In a narrow window, a diagram shrinks to this share of its width, and can then be scrolled.
+      const width = Number(/viewBox="\S+ \S+ (\S+)/.exec(drawn.svg)?.[1]) * 0.6
+      svg.value = drawn.svg
+        .replace('<svg ', `<svg aria-label="${headingBefore(element.value)}" `)
+        .replace('style="', `style="min-width: ${width}px; `)
     }
     onMounted(() => watch(isDark, draw, { immediate: true }))
     return () =>

@@ -1,7 +1,8 @@
 import type { Theme } from 'vitepress'
-import DefaultTheme from 'vitepress/theme'
+import DefaultTheme, { VPHomeHero } from 'vitepress/theme'
 import { h } from 'vue'
 import { Diagram } from './diagram.ts'
+import { NotFound } from './not-found.ts'
 import { VersionMenu } from './version-menu.ts'
 import './style.css'
 
@@ -11,6 +12,10 @@ export default {
     h(DefaultTheme.Layout, null, {
       'nav-bar-content-after': () => h(VersionMenu, { class: 'in-bar' }),
       'nav-screen-content-after': () => h(VersionMenu),
+      'not-found': () => h(NotFound),
     }),
-  enhanceApp: ({ app }) => void app.component('Diagram', Diagram),
+  enhanceApp({ app }) {
+    app.component('Diagram', Diagram)
+    app.component('Hero', VPHomeHero)
+  },
 } satisfies Theme
