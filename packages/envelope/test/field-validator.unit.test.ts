@@ -1,5 +1,7 @@
+import { mock } from 'node:test'
 import { expect } from 'chai'
 import { fieldValidator, isGuidField } from '../src/index.ts'
+import { sharedAjv } from '../src/validation/ajv.ts'
 
 const validate = fieldValidator({ name: ['OrderCreated@1', 'CustomerName'], total: ['OrderCreated@1', 'Total'] })
 
@@ -37,6 +39,13 @@ describe('fieldValidator', () => {
 
   it('throws an error if one of the given fields does not exist in its event', () => {
     expect(() => fieldValidator({ name: ['OrderCreated@1', 'Customer'] })).to.throw('Customer')
+  })
+
+  it('compiles the same fields once, because Ajv keeps every compiled schema', () => {
+    const compile = mock.method(sharedAjv(), 'compile')
+    for (let copies = 0; copies < 100; copies += 1) fieldValidator({ id: ['OrderCreated@1', 'OrderId'] })
+    expect(compile.mock.callCount()).to.be.at.most(1)
+    mock.restoreAll()
   })
 })
 

@@ -252,15 +252,22 @@ export function isGuidField(type: EventType | EventName, field: string): boolean
   return isGuidSchema(fieldOf(type, field))
 }
 
+/** The compiled schemas by their text. Ajv would compile and keep a schema for each call. */
+const compiled = new Map<string, ValidateFunction>()
+
 function compileFields(fields: Record<string, PayloadField>): ValidateFunction {
   const all = Object.entries(fields)
   const properties = all.map(([name, [type, field]]) => {
     const { href } = new URL(`events/${newestType(type).replace('@', '.')}.json#/properties/${field}`, commonSchema.$id)
     return [name, { $ref: href }]
   })
-  return sharedAjv().compile({
+  const schema = {
     type: 'object',
     required: all.filter(([, [type, field]]) => isRequiredField(type, field)).map(([name]) => name),
     properties: Object.fromEntries(properties),
-  })
+  }
+  const text = JSON.stringify(schema)
+  const validate = compiled.get(text) ?? sharedAjv().compile(schema)
+  compiled.set(text, validate)
+  return validate
 }
