@@ -18,7 +18,7 @@ export interface Step {
 }
 
 const devTarget = `dev: ## Restart services at each change of their code, with logs and type errors: [SERVICE='...'] [INSPECT=1 for a debugger]
-\t@exec $(orderflow) dev $$\${SERVICE-} $$\${INSPECT:+"--inspect=$$INSPECT"}
+\t@exec $(orderflow) dev $\${SERVICE-} $\${INSPECT:+"--inspect=$$INSPECT"}
 `
 
 /**
