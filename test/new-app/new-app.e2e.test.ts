@@ -84,8 +84,8 @@ describe('two applications with the example', () => {
         "import { generatedFiles } from './node_modules/@orderflow/cli/src/generate/files.js'; console.log([...generatedFiles().keys()].join())"
       const { stdout } = await app.run('./orderflow', ['node', '--input-type=module', '-e', script])
       const written = stdout.trim().split(',')
-      // A person also edits these files. `generate` only changes the ports in them, and the editor's configurations for debuggers.
-      const shared = (file: string) => /appsettings\.json$|^\.devcontainer|^\.vscode/.test(file)
+      // A person also edits these files. `generate` changes only ports, scopes and the editor's configurations for debuggers in them.
+      const shared = (file: string) => /(appsettings\.json|statestore\.yaml)$|^\.(devcontainer|vscode)/.test(file)
       expect(own.filter((file) => written.includes(file) && !shared(file))).to.deep.equal([])
       const others = ['envelope-schema/types.gen.ts', 'envelope-schema/schemas/common.json']
       expect(generated).to.include.members([...written.filter((file) => !shared(file)), ...others])
