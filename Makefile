@@ -74,7 +74,7 @@ generate: ## Generate files from services.json and the schemas of events
 	@$(orderflow) generate
 
 new-app: ## Create the repository of your own application: DIR=../my-company [EMPTY=1 leaves out orders and payments] (docs/own-application.md)
-	@$(run) tools/new-app/main.ts
+	@$(run) --disable-warning=ExperimentalWarning tools/new-app/main.ts
 
 # Uses exec, because a shell between make and the server would report Ctrl-C as a failure.
 docs: ## Build the documentation site and serve it: [PORT=5050] [ALL=1 also builds the sites of all releases]

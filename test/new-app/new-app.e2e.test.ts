@@ -142,6 +142,19 @@ describe('two applications with the example', () => {
     expect(await outcomeOf('--', 'payment.unit', '--fgrep', 'cancelled')).to.match(/^[1-9]\d* passed, 0 failed$/)
   })
 
+  it('runs commands and services with source maps, so that stack traces name the TypeScript of the packages', async () => {
+    const { run } = apps[0] as NewApplication
+    const script = `
+      import { processSpecs } from './node_modules/@orderflow/cli/src/processes/process-spec.js'
+      import { createPlan } from './node_modules/@orderflow/cli/src/processes/plan.js'
+      import { freePorts } from '@orderflow/cli'
+      const { env } = processSpecs(await createPlan('.stack/plan', await freePorts()))['order-service']
+      console.log(process.sourceMapsEnabled, env.NODE_OPTIONS)
+      createPlan().catch(({ stack }) => console.log(stack))`
+    const { stdout } = await run('./orderflow', ['node', '--input-type=module', '-e', script])
+    expect(stdout).to.match(/^true --enable-source-maps\n.*@orderflow\/cli\/src\/processes\/plan\.ts:\d+/s)
+  })
+
   it('runs both applications at the same time, and each demo ends with a paid order', async () => {
     for (const { run } of apps) succeeded(await run('make', ['up', 'STACK=local']))
     for (const { run } of apps) {

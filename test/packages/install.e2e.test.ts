@@ -80,6 +80,22 @@ describe('the installation of the packages', () => {
     expect(answer).to.equal('200 {"id":"6f9619ff-8b86-d011-b42d-00cf4fc964ff"}\n')
   })
 
+  it('names the lines of the TypeScript in stack traces', () => {
+    const script = `const { readSettings } = await import('@orderflow/service-kit')
+      try { readSettings({ root: new URL('missing/', import.meta.url) }, {}) } catch ({ stack }) { console.log(stack) }`
+    const file = 'service-kit/src/runtime/settings.ts'
+    const lines = readFileSync(join(repository, 'packages', file), 'utf8').split('\n')
+    const lineIn = (stack: string, extension: string) => {
+      const [, line] = new RegExp(`/@orderflow/${file.replace(/ts$/, extension)}:(\\d+)`).exec(stack) ?? []
+      return lines[Number(line) - 1]
+    }
+    expect(lineIn(evaluate(process.execPath, application(), script, '--enable-source-maps'), 'ts')).to.contain(
+      'readFileSync(',
+    )
+    // Images contain no source maps.
+    expect(lineIn(evaluate(process.execPath, application(), script), 'js')).to.contain('readFileSync(')
+  })
+
   it('includes a contract that loads in this Node and in the oldest supported Node', async () => {
     const { oldNode } = await packagesTools()
     expect(evaluate(oldNode, publisher(), 'console.log(process.version)')).to.match(/^v20\./)
@@ -138,8 +154,9 @@ async function packContract(): Promise<string> {
 }
 
 /** Runs a module in a folder. @returns its standard output */
-function evaluate(node: string, cwd: string, script: string): string {
-  const { status, stdout, stderr } = spawnSync(node, ['--input-type=module', '-e', script], { cwd, encoding: 'utf8' })
+function evaluate(node: string, cwd: string, script: string, ...options: string[]): string {
+  const args = [...options, '--input-type=module', '-e', script]
+  const { status, stdout, stderr } = spawnSync(node, args, { cwd, encoding: 'utf8' })
   expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' })
   return stdout
 }

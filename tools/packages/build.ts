@@ -1,5 +1,6 @@
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { stripTypeScriptTypes } from 'node:module'
+import { basename, dirname, join } from 'node:path'
 import { repository, runTool } from '@orderflow/cli'
 import { buildPage } from '@orderflow/event-monitor/page'
 
@@ -37,7 +38,25 @@ export async function buildPackages(version?: string): Promise<void> {
   })
   // The contract of the engine's tests, which gives the events of the engine their types.
   rmSync(join(folderOf('envelope'), 'test'), { recursive: true })
+  for (const file of globSync('**/*.d.ts', { cwd: distFolder })) writeModule(file.slice(0, -'.d.ts'.length))
   for (const name of packageNames()) await completePackage(name, version)
+}
+
+/**
+ * Writes a module of `packages/` as JavaScript with its source map. Node replaces types by spaces, so each expression keeps its line and column.
+ * Therefore the map only needs to name the TypeScript file. Images contain no maps, but their stack traces have the same lines.
+ * @param path the path in `packages/`, without its extension
+ */
+function writeModule(path: string): void {
+  const code = withoutTypeScriptImports(
+    stripTypeScriptTypes(readFileSync(join(repository, 'packages', `${path}.ts`), 'utf8')),
+  )
+  const file = join(distFolder, `${path}.js`)
+  const map = `${basename(file)}.map`
+  const lines = code.split('\n').map((_, index) => (index === 0 ? 'AAAA' : 'AACA'))
+  const content = { version: 3, sources: [basename(`${path}.ts`)], names: [], mappings: lines.join(';') }
+  writeFileSync(file, `${code}//# sourceMappingURL=${map}\n`)
+  writeFileSync(join(dirname(file), map), JSON.stringify(content))
 }
 
 /** Adds files that are not compiled, and package.json. */
@@ -82,8 +101,9 @@ async function copiedFiles(name: string, { bin = {} }: Manifest): Promise<string
 /** Returns true for a file that a package copies as it is: into a new service, or into an image. */
 export const isTemplate = (file: string): boolean => /\/(template|offline\/images)\//.test(file)
 
-/** Other compilers may reject imports of `.ts`, which tsc keeps in declarations. */
-const withoutTypeScriptImports = (text: string) => text.replaceAll(/((?:from |import\()'\.[^']*)\.ts'/g, "$1.js'")
+/** Replaces imports of `.ts` by those of the built `.js`. Otherwise Node finds no file, and other compilers may reject declarations. */
+const withoutTypeScriptImports = (text: string) =>
+  text.replaceAll(/((?:from |import |import\()'\.[^']*)\.ts'/g, "$1.js'")
 
 /** Returns package.json with the paths of the built files. Leaves out entry points that only the tests of this repository use. */
 function publishedManifest(manifest: Manifest, version = manifest.version): object {
