@@ -77,12 +77,12 @@ function pageOf(source: string, text: string, table: string): Page {
   return { source, path: pathOf(source), title, description, text }
 }
 
-/** Returns the groups of the table of documents: each heading with the documents in the first column of its table. */
+/** Returns the groups of the table of documents: each heading with the documents in the first column of its table. Tables without a heading belong to the title. */
 export function groupsOf(table: string): Group[] {
   return table
     .split(/^(?=## )/m)
     .map((part) => ({
-      title: /^## +(.+)$/m.exec(part)?.[1] ?? 'Documents',
+      title: /^##? +(.+)$/m.exec(part)?.[1] ?? '',
       documents: rowsOf(part),
     }))
     .filter(({ documents }) => documents.length > 0)

@@ -10,10 +10,12 @@ import { expect } from 'chai'
 import type { Browser, Page } from 'playwright-core'
 import { siteFolder } from '../build.ts'
 import { serve } from '../serve.ts'
+import { readReleases } from '../versions.ts'
 import { brokenLinks, htmlFiles } from './support/links.ts'
 
 const dist = join(siteFolder, 'dist')
 const version = 'unreleased'
+const [newest, ...earlier] = readReleases().map((release) => release.version)
 
 describe('the documentation site', function () {
   this.timeout(0)
@@ -23,7 +25,7 @@ describe('the documentation site', function () {
   const strangers: string[] = []
 
   before(async () => {
-    execFileSync(process.execPath, ['tools/site/main.ts'], { cwd: repository })
+    execFileSync(process.execPath, ['tools/site/main.ts', '--all'], { cwd: repository })
     server = await serve(dist, 0)
     url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     browser = await openBrowser()
@@ -50,7 +52,7 @@ describe('the documentation site', function () {
   })
 
   it('lists every page of the navigation in llms.txt', () => {
-    const listed = readFileSync(join(dist, 'llms.txt'), 'utf8').match(/^- \[.+?\]\(\/\S+\)/gm) ?? []
+    const listed = readFileSync(join(dist, version, 'llms.txt'), 'utf8').match(/^- \[.+?\]\(\/\S+\)/gm) ?? []
     // The start page and the page for unknown addresses are the only pages that the list leaves out.
     expect(listed).to.have.length(htmlFiles(join(dist, version)).length - 2)
   })
@@ -80,11 +82,11 @@ describe('the documentation site', function () {
     const { page } = await open('index.html')
     await page.keyboard.press('Control+k')
     await page.locator('.VPLocalSearchBox input').waitFor()
-    await page.keyboard.type('mirrormaker')
+    await page.keyboard.type('dead letters')
     await page.locator('.VPLocalSearchBox .result').first().waitFor()
     expect(await violationsOf(page)).to.deep.equal([])
     await page.keyboard.press('Enter')
-    await page.waitForURL(/operations\.html#/)
+    await page.waitForURL(/operations\.html#dead-letters$/)
     await page.getByRole('heading', { name: 'Operations', level: 1 }).waitFor()
     await page.close()
   })
@@ -102,18 +104,21 @@ describe('the documentation site', function () {
     await page.close()
   })
 
-  it('switches to another version, which the host lists', async () => {
+  it('lists all versions, the newest release first, and switches between them', async () => {
     const { page } = await open('index.html')
-    await page.route('**/versions.json', (route) => route.fulfill({ json: ['9.0.0', version] }))
-    await page.reload({ waitUntil: 'networkidle' })
-    await page.getByRole('combobox', { name: 'Version' }).first().selectOption('9.0.0')
-    await page.waitForURL(`${url}/9.0.0/`)
+    const menu = page.getByRole('combobox', { name: 'Version' }).first()
+    expect(await menu.locator('option').allTextContents()).to.deep.equal([newest, ...earlier, version])
+    for (const each of [...earlier, version]) {
+      await menu.selectOption(each)
+      await page.waitForURL(`${url}/${each}/`)
+      await page.getByRole('heading', { name: 'orderflow', level: 1 }).waitFor()
+    }
     await page.close()
   })
 
-  it('shows the newest version at its root, and a page for unknown addresses', async () => {
+  it('shows the newest release at its root, and a page for unknown addresses', async () => {
     const { page } = await open('../')
-    await page.waitForURL(`${url}/${version}/`)
+    await page.waitForURL(`${url}/${newest}/`)
     const response = await page.goto(`${url}/${version}/nowhere.html`)
     expect(response?.status()).to.equal(404)
     await page.getByRole('heading', { name: 'Page not found' }).waitFor()

@@ -32,7 +32,7 @@ export const Diagram = defineComponent(
     const element = ref<HTMLElement>()
     const draw = async () => {
       const mermaid = await loadMermaid()
-      const flowchart = { nodeSpacing: 24, rankSpacing: 36 }
+      const flowchart = { padding: 8, nodeSpacing: 16, rankSpacing: 36, subGraphTitleMargin: { top: 4, bottom: 12 } }
       const colours = isDark.value
         ? { theme: 'dark', themeVariables: { edgeLabelBackground: '#333' } }
         : { theme: 'neutral' }
