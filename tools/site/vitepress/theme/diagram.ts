@@ -40,7 +40,7 @@ export const Diagram = defineComponent(
       diagrams += 1
       const drawn = await mermaid.render(`diagram-${diagrams}`, source)
       // In a narrow window, a diagram shrinks to this share of its width, and can then be scrolled.
-      const width = Number(/viewBox="\S+ \S+ (\S+)/.exec(drawn.svg)?.[1]) * 0.6
+      const width = Number(/viewBox="\S+ \S+ (\S+)/.exec(drawn.svg)?.[1]) * 0.5
       svg.value = drawn.svg
         .replace('<svg ', `<svg aria-label="${headingBefore(element.value)}" `)
         .replace('style="', `style="min-width: ${width}px; `)
