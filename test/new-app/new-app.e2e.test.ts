@@ -8,7 +8,7 @@ import { type NewApplication, newApplication } from '../support/checkouts/new-ap
 import { succeeded } from '../support/documents/follow-document.ts'
 
 /** The limits for files that a person edits. */
-const [mostFiles, mostLines] = [80, 3_000]
+const [mostFiles, mostLines] = [80, 3_100]
 
 describe('make new-app', () => {
   let parent: string
