@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { stripVTControlCharacters } from 'node:util'
 import { expect } from 'chai'
 
 const program = fileURLToPath(new URL('../src/run-tests.ts', import.meta.url))
@@ -33,7 +34,9 @@ describe('npm test', () => {
       cwd: folder,
       encoding: 'utf8',
     })
-    return { status, passed: [...stdout.matchAll(/✔ (.*?)(?: \(\d+ms\))?$/gm)].map(([, title = '']) => title), stderr }
+    // The output has colours if this test has colours.
+    const plain = stripVTControlCharacters(stdout)
+    return { status, passed: [...plain.matchAll(/✔ (.*?)(?: \(\d+ms\))?$/gm)].map(([, title = '']) => title), stderr }
   }
 
   it('runs all unit tests', () => {
@@ -66,7 +69,7 @@ describe('npm test', () => {
     const watching = spawn(process.execPath, ['--watch', program, '--no-parallel', 'value'], { cwd: folder })
     let output = ''
     watching.stdout.on('data', (chunk: Buffer) => {
-      output += chunk
+      output += stripVTControlCharacters(chunk.toString())
     })
     const ended = async (marks: string[]) => {
       while (marks.some((mark) => !output.includes(mark))) await new Promise((resolve) => setTimeout(resolve, 50))

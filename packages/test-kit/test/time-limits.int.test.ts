@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
 import { repository } from '@orderflow/cli'
 import { expect } from 'chai'
 
@@ -39,7 +40,11 @@ describe('the time limits of a test file', () => {
 
   function run(...args: string[]): { status: number | null; stdout: string; limits: Record<string, string[]> } {
     const mocha = join(repository, 'node_modules/.bin/mocha')
-    const { status, stdout } = spawnSync(process.execPath, [mocha, ...args], { cwd: repository, encoding: 'utf8' })
+    const { status, stdout: coloured } = spawnSync(process.execPath, [mocha, ...args], {
+      cwd: repository,
+      encoding: 'utf8',
+    })
+    const stdout = stripVTControlCharacters(coloured)
     const lines = stdout.matchAll(/^\.?(\w*)\.?test\.mjs (.*)$/gm)
     return {
       status,
