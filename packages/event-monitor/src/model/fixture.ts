@@ -1,4 +1,4 @@
-import { eventTypes, exampleOfField, examplePayload, type Problem } from '@orderflow/envelope'
+import { envelopeErrorCodes, eventTypes, exampleOfField, examplePayload, type Problem } from '@orderflow/envelope'
 import { keyFields, keyOf } from '@orderflow/envelope/kafka'
 import { positionText } from '@orderflow/service-kit/log'
 import type { EventRow, Fixture, RecordPosition } from '../api/events.ts'
@@ -102,15 +102,7 @@ function withExamples({ document, faults = [] }: Body, topic: string, validity: 
   return faultOf(result.validity) === faultOf(validity) ? result.envelope : undefined
 }
 
-const validityFaults = [
-  'not-utf8',
-  'not-json',
-  'not-an-envelope',
-  'unknown-event',
-  'unknown-version',
-  'invalid-payload',
-]
-const faultOf = (validity: string) => validityFaults.find((each) => each === validity)
+const faultOf = (validity: string) => envelopeErrorCodes.find((each) => each === validity)
 
 function exampleOf(document: unknown): object {
   const { Name, Version } = Object(document) as { Name?: unknown; Version?: unknown }
