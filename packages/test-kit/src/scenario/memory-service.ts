@@ -6,7 +6,7 @@ import {
   type ServiceDefinition,
   type ServiceParts,
 } from '@orderflow/service-kit'
-import { capturedLog, FakeSidecar } from '@orderflow/service-kit/testing'
+import { capturedLog, FakeSidecar, type SubjectEvent } from '@orderflow/service-kit/testing'
 import { type Documents, domainDocuments } from '../domain-documents.ts'
 import { type Answer, type Exchange, exchange } from './exchange.ts'
 import { definitionWatched, type Reads } from './reads.ts'
@@ -18,6 +18,15 @@ export interface ScenarioRecord {
   /** Null for a tombstone. */
   value: Uint8Array | null
 }
+
+/** Returns the record of an event, as its publisher writes it. */
+export const recordOf = ({
+  topic,
+  key,
+  envelope,
+}: Omit<SubjectEvent, 'envelope'> & { envelope: object }): ScenarioRecord => ({
+  ...{ topic, key, value: Buffer.from(JSON.stringify(envelope)) },
+})
 
 export interface Rejected {
   reason: string

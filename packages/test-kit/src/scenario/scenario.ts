@@ -2,7 +2,7 @@ import type { ServiceDefinition } from '@orderflow/service-kit'
 import { underKey } from '@orderflow/service-kit/testing'
 import type { Answer, Exchange } from './exchange.ts'
 import { checkResult, DifferenceError, type Expected } from './expected.ts'
-import { type MemoryService, memoryServices, type ScenarioRecord } from './memory-service.ts'
+import { type MemoryService, memoryServices, recordOf, type ScenarioRecord } from './memory-service.ts'
 import { type Choose, tryOrders } from './orders.ts'
 import { keepReads, type Reads } from './reads.ts'
 import type { ScenarioEvent, Step } from './steps.ts'
@@ -118,7 +118,8 @@ async function run(
     if (!isEvent) group += 1
     if ('request' in step) return once(`${step.request.method} ${step.request.path}`, own, () => ask(step.request))
     if ('laterMs' in step) return once(`${step.laterMs} ms later`, own, async () => memory.passTime(step.laterMs))
-    const record = 'value' in step ? step : recordOf(step, memory)
+    const record =
+      'value' in step ? step : recordOf(underKey(memory.topicOf(step.Name), step as ScenarioEvent & { Id: string }))
     return deliveries(record, nameOf(record), own)
   })
   const returned = new Set<string>()
@@ -138,11 +139,6 @@ async function run(
     next.hasHappened = true
     await next.happen()
   }
-}
-
-function recordOf(event: ScenarioEvent, memory: MemoryService): ScenarioRecord {
-  const { topic, key, envelope } = underKey(memory.topicOf(event.Name), event as ScenarioEvent & { Id: string })
-  return { topic, key, value: Buffer.from(JSON.stringify(envelope)) }
 }
 
 function nameOf({ topic, value }: ScenarioRecord): string {

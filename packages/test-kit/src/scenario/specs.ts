@@ -6,7 +6,7 @@ import { expect } from 'chai'
 import { badRequestsOf, expectRefused, refusalTitle } from '../bad-request-cases.ts'
 import { poisonOfAll } from '../poison-records.ts'
 import { fixtures } from './fixtures.ts'
-import { type MemoryService, memoryServices, type ScenarioRecord } from './memory-service.ts'
+import { type MemoryService, memoryServices, recordOf } from './memory-service.ts'
 import { keepReads, type Reads, readsFile } from './reads.ts'
 
 type Handlers = ServiceParts['reactions'][string]
@@ -19,10 +19,6 @@ export function memorySpecs<S extends object>(service: ServiceDefinition<S>, sub
   const reads: Reads = new Map()
   const start = memoryServices(service, {}, reads)
   const { parts } = start()
-  function subjectRecord(): ScenarioRecord {
-    const { topic, key, envelope } = subject.event()
-    return { topic, key, value: Buffer.from(JSON.stringify(envelope)) }
-  }
 
   for (const [what, bad] of Object.entries(badRequestsOf(parts.routes, subject))) {
     it(refusalTitle(what, bad), () =>
@@ -42,14 +38,14 @@ export function memorySpecs<S extends object>(service: ServiceDefinition<S>, sub
     for (const { name, envelope } of contractFixtures(handlers)) {
       it(`handles the contract's fixture ${name}, or refuses it for a declared reason`, async () => {
         const memory = start()
-        await memory.deliver({ topic, key: undefined, value: Buffer.from(JSON.stringify(envelope)) })
+        await memory.deliver(recordOf({ topic, key: undefined, envelope }))
         for (const { reason } of memory.rejected) expect(Object.keys(service.refusals)).to.include(reason)
       })
     }
   }
 
   it('handles an event again if the store fails, with the same result', async () => {
-    const record = subjectRecord()
+    const record = recordOf(subject.event())
     const [failing, other] = [start(), start()]
     failing.failNextWrite(new SidecarError('write state', new Error('connection refused')))
     for (const memory of [failing, other]) {
@@ -61,7 +57,7 @@ export function memorySpecs<S extends object>(service: ServiceDefinition<S>, sub
   })
 
   it('stores and publishes the same for one delivery of an event and for two', async () => {
-    const record = subjectRecord()
+    const record = recordOf(subject.event())
     const [once, twice] = [start(), start()]
     for (const memory of [once, twice, twice]) await memory.deliver(record)
     expect(twice.documents()).to.deep.equal(once.documents())
