@@ -24,6 +24,21 @@ const batcherOf = (options: Partial<BatcherOptions<number, number>>) =>
     ...options,
   })
 
+/** Returns a batcher of single items whose flush ends only when the test ends it. */
+function slowBatcher() {
+  let done = () => {}
+  const add = batcherOf({
+    maxItems: 1,
+    async flush(items) {
+      await new Promise<void>((resolve) => {
+        done = resolve
+      })
+      return double(items)
+    },
+  })
+  return { add, endFlush: () => done() }
+}
+
 describe('createBatcher', () => {
   const time = virtualTime()
 
@@ -264,21 +279,12 @@ describe('createBatcher', () => {
   })
 
   it('does not flush items that waited more than five seconds', async () => {
-    let done = () => {}
-    const add = batcherOf({
-      maxItems: 1,
-      async flush(items) {
-        await new Promise<void>((resolve) => {
-          done = resolve
-        })
-        return double(items)
-      },
-    })
+    const { add, endFlush } = slowBatcher()
     const first = add(1)
     const second = add(2).catch((error: unknown) => error)
     // The batcher checks waiting items each second, so this moment is between two checks.
     await time.pass(5_500)
-    done()
+    endFlush()
     expect(await first).to.equal(2)
     expect(await second).to.be.instanceOf(OverloadError)
   })
@@ -319,23 +325,14 @@ describe('createBatcher', () => {
     openInspector()
 
     it('flushes items that waited while a debugger stopped the process', async () => {
-      let done = () => {}
-      const add = batcherOf({
-        maxItems: 1,
-        async flush(items) {
-          await new Promise<void>((resolve) => {
-            done = resolve
-          })
-          return double(items)
-        },
-      })
+      const { add, endFlush } = slowBatcher()
       const first = add(1)
       const second = add(2)
       await time.pass(60_000)
-      done()
+      endFlush()
       await first
       await time.pass(0)
-      done()
+      endFlush()
       expect(await second).to.equal(4)
     })
   })
