@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { anOrder, post } from '@orderflow/chaos/clients/api'
 import { entryOf, eventually, localPorts } from '@orderflow/cli'
 import { expect } from 'chai'
 import { followDocument, stepsIn } from '../support/documents/follow-document.ts'
@@ -27,11 +28,7 @@ describe(document, () => {
       .findIndex((line) => line.includes('decimalsOf(amount)'))
     await inspector.send('Debugger.setBreakpointByUrl', { url: pathToFileURL(path).href, lineNumber })
     const paused = inspector.next('Debugger.paused')
-    await fetch(`http://localhost:${5000 + offset}/v1/orders`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ customerName: 'Ada Lovelace', customerTaxId: 'GB-123456789', total: 7 }),
-    })
+    await post(`http://localhost:${5000 + offset}/v1/orders`, { ...anOrder, total: 7 })
     const { callFrames } = (await paused) as { callFrames: { callFrameId: string }[] }
     const { result } = (await inspector.send('Debugger.evaluateOnCallFrame', {
       callFrameId: callFrames[0]?.callFrameId,

@@ -1,6 +1,4 @@
 /** `make -C tools everyday` measures the waiting times of a developer, in a copy of this repository. docs/develop.md shows them. */
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
@@ -10,6 +8,7 @@ import type { Order } from '@orderflow/order-service/domain'
 import { checkoutOfRepository } from '../support/checkouts/checkout.ts'
 import { type LocalCheckout, localCheckout } from '../support/checkouts/local-checkout.ts'
 import type { RepositoryCopy } from '../support/checkouts/repository-copy.ts'
+import { startWatching } from '../support/watching-program.ts'
 
 const service = 'payment-service'
 const rounds = 5
@@ -42,24 +41,10 @@ async function commands({ run }: RepositoryCopy): Promise<void> {
 async function changes({ folder, ports, environment }: LocalCheckout): Promise<void> {
   const stackFolder = join(folder, '.stack')
   await claimFolder(stackFolder)
-  // A process group of its own, so that Ctrl-C reaches all of its processes.
-  const dev = spawn('make', ['dev'], { cwd: folder, env: { ...process.env, ...environment }, detached: true })
-  let printed = ''
-  for (const output of [dev.stdout, dev.stderr])
-    output.setEncoding('utf8').on('data', (chunk: string) => {
-      printed += chunk
-    })
+  const dev = await timed('make dev, until it watches all services', () =>
+    startWatching('make', ['dev'], folder, environment),
+  )
   try {
-    await timed('make dev, until it watches all services', () =>
-      eventually(
-        () => {
-          if (dev.exitCode !== null) throw new Error(printed)
-          return printed.includes('watching')
-        },
-        'make dev',
-        120_000,
-      ),
-    )
     const stack = runningStack(await createPlan(stackFolder, ports), true)
     const policy = join(folder, service, 'src/domain/policy.ts')
     for (let round = 1; round <= rounds; round += 1) {
@@ -75,15 +60,13 @@ async function changes({ folder, ports, environment }: LocalCheckout): Promise<v
       })
     }
   } finally {
-    if (dev.exitCode === null && dev.pid) {
-      process.kill(-dev.pid, 'SIGINT')
-      await once(dev, 'exit')
-    }
+    await dev.stop()
   }
 }
 
-async function timed(what: string, work: () => Promise<unknown>): Promise<void> {
+async function timed<Result>(what: string, work: () => Promise<Result>): Promise<Result> {
   const begun = performance.now()
-  await work()
+  const result = await work()
   console.log(`${((performance.now() - begun) / 1000).toFixed(1).padStart(6)} s  ${what}`)
+  return result
 }

@@ -1,5 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { claimFolder, eventually, repository } from '@orderflow/cli'
@@ -8,6 +6,7 @@ import { checkoutOfRepository } from '../checkouts/checkout.ts'
 import type { FileEditor, RepositoryCopy } from '../checkouts/repository-copy.ts'
 import { freeOffset } from '../free-offset.ts'
 import { keepLogs } from '../keep-logs.ts'
+import { startWatching, type WatchingProgram } from '../watching-program.ts'
 import { lastCommand, type Step, stepsOf } from './document.ts'
 
 /** The folder in which tests follow the steps of a document. */
@@ -59,13 +58,9 @@ export function followSteps<Place extends Workplace>(
   before(async () => {
     reader = await open()
   })
-  const running: ChildProcess[] = []
+  const running: WatchingProgram[] = []
   after(async () => {
-    for (const program of running) {
-      if (program.exitCode !== null || !program.pid) continue
-      process.kill(-program.pid, 'SIGINT')
-      await once(program, 'exit')
-    }
+    for (const program of running) await program.stop()
     await reader?.copy.remove()
   })
   let script = ''
@@ -87,24 +82,7 @@ export function followSteps<Place extends Workplace>(
   /** Starts a program that runs until the reader ends it with Ctrl-C. */
   async function begin(commands: string): Promise<void> {
     const { copy, env } = reader
-    let printed = ''
-    // A process group of its own, so that Ctrl-C reaches all of its processes.
-    const program = spawn('bash', ['-c', commands], {
-      cwd: copy.folder,
-      env: { ...process.env, ...machineOfReader, ...env },
-      detached: true,
-    })
-    running.push(program)
-    for (const output of [program.stdout, program.stderr]) {
-      output.setEncoding('utf8').on('data', (chunk: string) => {
-        printed += chunk
-      })
-    }
-    const isReady = () => {
-      if (program.exitCode !== null) throw new Error(`exit code ${program.exitCode}\n${printed.slice(-4_000)}`)
-      return printed.includes('watching')
-    }
-    await eventually(isReady, 'a program that watches files', 120_000)
+    running.push(await startWatching('bash', ['-c', commands], copy.folder, { ...machineOfReader, ...env }))
   }
 
   function shell(commands: string): Promise<Ended> {
