@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -20,6 +20,7 @@ type Change = (note: Note, event: FullEvent<'OrderCreated' | 'OrderCancelled'>, 
 /** Returns a service in a temporary folder. Its reactions change one document. */
 export function notesService(change: Change): ServiceDefinition {
   const folder = mkdtempSync(join(tmpdir(), 'orderflow-notes-'))
+  process.once('exit', () => rmSync(folder, { recursive: true }))
   const {
     Policy: _,
     Money,
