@@ -59,7 +59,7 @@ function Badge({ href }: { href: string }) {
   if (many === 0) return null
   return (
     <span class="badge">
-      {count(many)} <span class="only-read">problems</span>
+      {count(many)} <span class="only-read">{many === 1 ? 'problem' : 'problems'}</span>
     </span>
   )
 }
