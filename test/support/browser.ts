@@ -1,12 +1,17 @@
 import type { Locator, Page } from 'playwright-core'
 
-/** Executes an operation of a page, such as `GET /v1/orders/{id}`, with its example values. */
-export async function execute(page: Page, operation: string): Promise<Locator> {
+/** Returns an operation on the page of an API, such as `GET /v1/orders/{id}`. */
+export function operationOf(page: Page, operation: string): Locator {
   const [method = '', path = ''] = operation.split(' ')
   const exactly = new RegExp(`^${path.replace(/[{}/]/g, '.?$&')}$`)
-  const block = page
+  return page
     .locator(`.opblock-${method.toLowerCase()}`)
     .filter({ has: page.locator('.opblock-summary-path', { hasText: exactly }) })
+}
+
+/** Executes an operation of a page with its example values. */
+export async function execute(page: Page, operation: string): Promise<Locator> {
+  const block = operationOf(page, operation)
   await block.locator('.opblock-summary-control').click()
   await block.getByRole('button', { name: 'Try it out' }).click()
   await block.getByRole('button', { name: 'Execute' }).click()

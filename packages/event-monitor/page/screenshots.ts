@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, Locator, Page } from 'playwright-core'
 
 export interface Picture {
   name: string
@@ -43,11 +43,14 @@ export async function takePictures({ browser, url, folder, pictures, width = 128
   }
 }
 
-/** Returns a WebP picture of the whole page. Playwright only makes PNG files, which are three times larger. */
-async function pictureOf(page: Page): Promise<Buffer> {
+/**
+ * Returns a WebP picture of a part of the page; by default, of the whole page. Playwright only makes PNG files, which are three times larger.
+ */
+export async function pictureOf(page: Page, part?: Locator): Promise<Buffer> {
   const session = await page.context().newCDPSession(page)
-  const { cssContentSize } = await session.send('Page.getLayoutMetrics')
-  const clip = { ...cssContentSize, scale: 1 }
+  const { cssContentSize, cssVisualViewport } = await session.send('Page.getLayoutMetrics')
+  const box = await part?.boundingBox()
+  const clip = { ...(box ? { ...box, y: box.y + cssVisualViewport.pageY } : cssContentSize), scale: 1 }
   const options = { format: 'webp' as const, quality: 85, clip, captureBeyondViewport: true }
   const { data } = await session.send('Page.captureScreenshot', options)
   return Buffer.from(data, 'base64')

@@ -7,7 +7,9 @@ import type { FileEditor, RepositoryCopy } from '../checkouts/repository-copy.ts
 import { freeOffset } from '../free-offset.ts'
 import { keepLogs } from '../keep-logs.ts'
 import { startWatching, type WatchingProgram } from '../watching-program.ts'
+import { type BrowserReader, createBrowserReader } from './browser-reader.ts'
 import { lastCommand, type Step, stepsOf } from './document.ts'
+import type { Sentence } from './instructions.ts'
 
 /** The folder in which tests follow the steps of a document. */
 export interface Workplace extends FileEditor {
@@ -40,7 +42,7 @@ export function followDocument(path: string, steps: readonly Step[] = stepsIn(pa
       keepLogs(copy.folder, basename(path, '.md'))
       copy.remove()
     }
-    return { copy: { ...copy, remove }, offset, env: { PORT_OFFSET: String(offset) } }
+    return { copy: { ...copy, remove }, offset, env: { PORT_OFFSET: String(offset), STACK: 'local' } }
   })
 }
 
@@ -59,7 +61,9 @@ export function followSteps<Place extends Workplace>(
     reader = await open()
   })
   const running: WatchingProgram[] = []
+  let browser: BrowserReader | undefined
   after(async () => {
+    await browser?.close()
     for (const program of running) await program.stop()
     await reader?.copy.remove()
   })
@@ -72,11 +76,17 @@ export function followSteps<Place extends Workplace>(
     else if (step.do === 'change') copy.replace(step.path, step.from, step.to)
     else if (step.do === 'see') await see(step.shown)
     else if (step.do === 'act') await step.act()
+    else if (step.do === 'browse') await browse(step.sentence)
     else if (runsOn.test(step.script)) await begin(step.script)
     else {
       script = step.script
       succeeded(await shell(script))
     }
+  }
+
+  async function browse({ instructions }: Sentence): Promise<void> {
+    browser ??= await createBrowserReader({ offset: reader.offset })
+    for (const instruction of instructions) await browser.follow(instruction)
   }
 
   /** Starts a program that runs until the reader ends it with Ctrl-C. */
@@ -129,6 +139,7 @@ const runsOn = /^make dev\b/
 function titleOf(step: Step): string {
   if (step.do === 'act') return step.what
   if (step.do === 'run') return `runs ${step.script.trimEnd().split('\n').join('; ').slice(0, 100)}`
+  if (step.do === 'browse') return `follows: ${step.sentence.text}`
   if (step.do === 'see') return `sees ${JSON.stringify(step.shown).slice(0, 100)}`
   return `${step.do}s ${step.path}`
 }
