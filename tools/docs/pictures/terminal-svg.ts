@@ -1,17 +1,9 @@
 import type { RecordedLine } from './recording.ts'
+import { columns, escaped, type Piece, rowsOf } from './terminal-text.ts'
 
-const columns = 112
 const [characterWidth, lineHeight, margin] = [7.8, 18, 16]
 /** The time for which all lines stay before the animation restarts. */
 const holdMs = 8000
-
-/** Maps the terminal codes of `styleText` to CSS classes. Any other code ends a style. */
-const classes: Record<string, string> = { 1: 'bold', 2: 'dim', 31: 'red', 32: 'green', 33: 'yellow', 36: 'cyan' }
-
-interface Piece {
-  style: string | undefined
-  text: string
-}
 
 const style = `
 text { font: 13px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; fill: #d8dee9; white-space: pre; }
@@ -49,48 +41,6 @@ ${texts.join('\n')}
 `
 }
 
-function piecesOf(line: string): Piece[] {
-  const [first = '', ...others] = line.split('\x1b[')
-  const styled = others.map((part) => {
-    const end = part.indexOf('m')
-    return { style: classes[part.slice(0, end)], text: part.slice(end + 1) }
-  })
-  return [{ style: undefined, text: first }, ...styled]
-}
-
-/** Splits a line into rows, at a space or comma if possible. */
-function rowsOf(line: string): Piece[][] {
-  let rest = piecesOf(line).flatMap(({ style, text }) => [...text].map((character) => ({ style, text: character })))
-  const rows: Piece[][] = []
-  do {
-    const row = rest.slice(0, rest.length > columns ? lastBreak(rest) : columns)
-    rest = rest.slice(row.length)
-    rows.push(joined(row))
-  } while (rest.length > 0)
-  return rows
-}
-
-/** Returns the number of characters in the first row. */
-function lastBreak(characters: Piece[]): number {
-  const end = characters.slice(0, columns).findLastIndex(({ text }) => text === ' ' || text === ',')
-  const hasWords = characters.slice(0, Math.max(end, 0)).some(({ text }) => text !== ' ')
-  return hasWords ? end + 1 : columns
-}
-
-function joined(characters: Piece[]): Piece[] {
-  const pieces: Piece[] = []
-  for (const { style, text } of characters) {
-    const last = pieces.at(-1)
-    if (last && last.style === style) last.text += text
-    else pieces.push({ style, text })
-  }
-  return pieces
-}
-
 function tspan({ style, text }: Piece): string {
   return style ? `<tspan class="${style}">${escaped(text)}</tspan>` : escaped(text)
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
 }
