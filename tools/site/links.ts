@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { type Page, pathOf, targetOf } from './pages.ts'
 
-/** The pictures of documents. The site has a copy of each one that a page shows. */
-const picture = /\.(png|webp|svg)$/
+/** The pictures and films of documents. The site has a copy of each one that a page shows. */
+const picture = /\.(png|webp|svg|mp4)$/
 
 export interface Linked {
   /** The page with links to paths of the site. */
@@ -28,6 +28,7 @@ export function linked(page: Page, options: LinkOptions): Linked {
   const pictures = new Set<string>()
   const changed = outsideOfCode(page.text, (prose) =>
     prose
+      .replaceAll(filmLink, '<video controls preload="none" aria-label="$1" poster="$2" src="$3"></video>')
       .replaceAll(markdownLink, (whole, mark: string, label: string, link: string) => {
         const target = resolve(page, link, options)
         if (target === undefined) return whole
@@ -45,8 +46,10 @@ export function linked(page: Page, options: LinkOptions): Linked {
   return { text: changed, pictures: [...pictures] }
 }
 
+/** A picture that leads to a film. The site shows the film in its place. */
+const filmLink = /\[!\[([^\]]*)\]\(([^)\s]+)\)\]\(([^)\s]+\.mp4)\)/g
 const markdownLink = /(!?)\[((?:[^[\]]|\[[^[\]]*\](?:\([^)]*\))?)*)\]\(<?([^)\s>]+)>?\)/g
-const htmlLink = /\b(src|srcset|href)="([^"\s]+)"/g
+const htmlLink = /\b(src|srcset|href|poster)="([^"\s]+)"/g
 
 type Target = { address: string } | { address: string; picture: string } | { file: string }
 

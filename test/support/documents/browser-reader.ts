@@ -1,4 +1,3 @@
-import { eventually } from '@orderflow/cli'
 import { openBrowser } from '@orderflow/cli/browser'
 import type { BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { operationOf } from '../browser.ts'
@@ -19,10 +18,17 @@ interface Options {
   context?: BrowserContextOptions
   /** Called before the reader presses or changes a visible part of the page. */
   onTarget?: (target: Locator) => Promise<void>
+  /** Called when the page shows a text that the document names. */
+  onSeen?: (text: Locator) => Promise<void>
 }
 
 /** Opens a browser for the instructions of a document. */
-export async function createBrowserReader({ offset = 0, context, onTarget }: Options = {}): Promise<BrowserReader> {
+export async function createBrowserReader({
+  offset = 0,
+  context,
+  onTarget,
+  onSeen,
+}: Options = {}): Promise<BrowserReader> {
   const browser = await openBrowser()
   const page = await browser.newPage(context)
   /** The unfolded operation. */
@@ -45,28 +51,33 @@ export async function createBrowserReader({ offset = 0, context, onTarget }: Opt
     else if (instruction.do === 'change') {
       const { from, to } = instruction
       await act(page.locator('.cm-line', { hasText: from }), (line) => replaceLine(line, from, to))
-    } else if (operation) await seeAnswer(operation, instruction.text)
-    else await page.getByText(instruction.text).filter({ visible: true }).first().waitFor()
+    } else {
+      const seen = await see(instruction.text)
+      await onSeen?.(seen)
+    }
+  }
+
+  /** Waits until the page shows the text. Like a user, executes a GET again, because its answer can change. */
+  async function see(text: string): Promise<Locator> {
+    // The examples of an operation can look like its answer.
+    const place = operation?.locator('.live-responses-table') ?? page
+    const seen = place.getByText(text).filter({ visible: true }).first()
+    const isRead = await operation?.evaluate((block) => block.classList.contains('opblock-get'))
+    for (let tries = 0; isRead && tries < 30 && !(await appears(seen)); tries += 1)
+      await operation?.locator('.execute').click()
+    await seen.waitFor()
+    return seen
   }
 
   return { page, operation: () => operation, follow, close: () => browser.close() }
 }
 
-/** Waits until the answer of an operation contains the text. Like a user, executes a GET again, because its answer can change. */
-async function seeAnswer(operation: Locator, text: string): Promise<void> {
-  // The examples of an operation can look like its answer.
-  const seen = operation.locator('.live-responses-table').getByText(text).first()
-  const isRead = await operation.evaluate((block) => block.classList.contains('opblock-get'))
-  if (!isRead) return seen.waitFor()
-  await eventually(async () => {
-    const isSeen = await seen.waitFor({ timeout: 1000 }).then(
-      () => true,
-      () => false,
-    )
-    if (!isSeen) await operation.locator('.execute').click()
-    return isSeen
-  }, `an answer with ${text}`)
-}
+/** Returns true if the text appears in a second. */
+const appears = (text: Locator) =>
+  text.waitFor({ timeout: 1000 }).then(
+    () => true,
+    () => false,
+  )
 
 /** A part of the name is enough, because some names end with a number of problems. */
 function control(place: Page | Locator, name: string): Locator {

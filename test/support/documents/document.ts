@@ -18,7 +18,7 @@ export interface Picture {
 }
 
 const block =
-  /(?:`([^`\n]+\.\w+)`[^`\n]*:\n\n)?^```(\w+)\n(.*?)^```$|(?<list>(?:^\d+\. [^\n]*\n(?:^ {2,}[^\n]*\n)*)+)|^ *<img src="(?<picture>[^"]+)"/gms
+  /(?:`([^`\n]+\.\w+)`[^`\n]*:\n\n)?^```(\w+)\n(.*?)^```$|(?<list>(?:^\d+\. [^\n]*\n(?:^ {2,}[^\n]*\n)*)+)|^ *(?:<img src="|!\[[^\]\n]*\]\()(?<picture>[^"\s]+\.webp)/gms
 
 /**
  * Returns the steps of a document. An `sh` block is run. A block below a file’s path and a colon is the content of that file. If the block

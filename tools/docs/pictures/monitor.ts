@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { addressAt, eventually, repository, serviceNamed } from '@orderflow/cli'
 import { openBrowser } from '@orderflow/cli/browser'
+import type { DeadLetterEntry } from '@orderflow/event-monitor/api'
 import { type Picture, takePictures } from '@orderflow/event-monitor/screenshots'
 
 interface Options {
@@ -14,7 +15,7 @@ interface Options {
   publish: (event: object) => Promise<unknown>
 }
 
-/** Takes pictures of the monitor: live view, dead letters, an edited dead letter, and the payment of its order. */
+/** Takes pictures of the monitor’s views: live, health, dead letters, and an event. */
 export async function takeMonitor({ orders, publish }: Options): Promise<void> {
   const { url } = addressAt('localhost', serviceNamed('event-monitor'))
   const browser = await openBrowser()
@@ -29,43 +30,20 @@ export async function takeMonitor({ orders, publish }: Options): Promise<void> {
     const before = async () => void (await publish(order('market', {}, { Version: 7 })))
     await take({ name: 'monitor-live', path: '/?seconds=60', schemes: ['light', 'dark'], before })
     const group = await eventually(() => totalAsText(url), 'the dead letters')
-    const { items } = await ask<{ items: { id: string }[] }>(url, `dead-letters/entries?group=${group}`)
-    const entry = items[0]?.id ?? ''
-    const { attempt, editable, event } = await ask<DeadLetter>(url, `dead-letters/entries/${entry}`)
-    const { correlationId, position } = event.row
-    const corrected = editable.replace('"42.5"', '42.5')
+    const { items } = await ask<{ items: DeadLetterEntry[] }>(url, `dead-letters/entries?group=${group}`)
+    const [attempt] = items[0]?.attempts ?? []
+    if (!attempt) throw new Error('the dead letters have no entry')
+    const { topic, partition, offset } = attempt.position
     await take(
       { name: 'monitor-health', path: '/health' },
       { name: 'monitor-dead-letters', path: `/dead?group=${group}` },
-      { name: 'monitor-event', path: `/e/${position.topic}/${position.partition}/${position.offset}` },
-      { name: 'monitor-edited', path: `/dead/${entry}`, schemes: ['light', 'dark'], before: edit },
+      { name: 'monitor-event', path: `/e/${topic}/${partition}/${offset}` },
     )
-    await ask(url, 'replays', { entries: [entry], attempt, edited: { text: corrected } })
-    const isPaid = async () =>
-      JSON.stringify(await ask(url, `conversations/${correlationId}`)).includes('PaymentApproved')
-    await eventually(isPaid, 'the edited order to be paid')
-    await delay(5_000)
-    await take({ name: 'monitor-conversation', path: `/c/${correlationId}`, schemes: ['light', 'dark'] })
   } finally {
     placing.abort()
     await placed
     await browser.close()
   }
-}
-
-interface DeadLetter {
-  attempt: object
-  editable: string
-  event: { row: { correlationId: string; position: { topic: string; partition: number; offset: string } } }
-}
-
-const edit: NonNullable<Picture['before']> = async (page) => {
-  await page.getByText('services would reject this event again').waitFor()
-  const text = await page.locator('.cm-content').innerText()
-  await page.locator('.cm-content').click()
-  await page.keyboard.press('Control+a')
-  await page.keyboard.insertText(text.replace('"42.5"', '42.5'))
-  await page.getByText('would publish PaymentApproved@1 to paymentevents').waitFor()
 }
 
 async function totalAsText(url: string): Promise<string | undefined> {
@@ -74,9 +52,8 @@ async function totalAsText(url: string): Promise<string | undefined> {
     ?.id
 }
 
-async function ask<Answer>(url: string, path: string, body?: object): Promise<Answer> {
-  const init = body && { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
-  return (await (await fetch(`${url}/v1/${path}`, init)).json()) as Answer
+async function ask<Answer>(url: string, path: string): Promise<Answer> {
+  return (await (await fetch(`${url}/v1/${path}`)).json()) as Answer
 }
 
 /** Returns orders with typical errors: a total as text, and a missing name. */

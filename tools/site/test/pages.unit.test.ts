@@ -96,6 +96,12 @@ describe('the links of a page', () => {
     )
   })
 
+  it('shows a film in place of the picture that leads to it', () => {
+    expect(textOf('[![Film: a](pictures/terminal.svg)](pictures/first-order.mp4)')).to.equal(
+      '<video controls preload="none" aria-label="Film: a" poster="./pictures/terminal.svg" src="./pictures/first-order.mp4"></video>',
+    )
+  })
+
   it('stays unchanged in code and for other hosts', () => {
     const text = '`[a](b.md)` [c](https://c.example)\n\n```md\n[a](b.md)\n```'
     expect(textOf(text)).to.equal(text)

@@ -17,10 +17,15 @@ export interface Note {
 
 type Change = (note: Note, event: FullEvent<'OrderCreated' | 'OrderCancelled'>, at: Date) => Note
 
+const folders: string[] = []
+process.once('exit', () => {
+  for (const folder of folders) rmSync(folder, { recursive: true })
+})
+
 /** Returns a service in a temporary folder. Its reactions change one document. */
 export function notesService(change: Change): ServiceDefinition {
   const folder = mkdtempSync(join(tmpdir(), 'orderflow-notes-'))
-  process.once('exit', () => rmSync(folder, { recursive: true }))
+  folders.push(folder)
   const {
     Policy: _,
     Money,

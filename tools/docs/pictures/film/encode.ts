@@ -23,7 +23,7 @@ export function encode(frames: readonly Frame[], file: string): void {
       writeFileSync(picture, png)
       return picture
     })
-    const entries = frames.map(({ ms }, index) => `file ${pictures[index]}\nduration ${ms / 1000}\n`)
+    const entries = frames.map(({ ms }, index) => `file ${pictures[index]}\nduration ${(ms / 1000).toFixed(3)}\n`)
     // ffmpeg ignores the duration of the last entry.
     const list = join(folder, 'frames.txt')
     writeFileSync(list, `${entries.join('')}file ${pictures.at(-1)}\n`)

@@ -30,11 +30,15 @@ async function main(): Promise<void> {
       await target.scrollIntoViewIfNeeded()
       await stage.pointAt(target)
     },
+    onSeen: async (text) => {
+      await text.evaluate((element) => element.scrollIntoView({ block: 'center' }))
+      stage.mark(text)
+    },
   })
   try {
     const [, ...sections] = readFileSync(join(documents, 'first-order.md'), 'utf8').split(/^## /m)
     for (const section of sections) {
-      stage.caption(section.slice(0, section.indexOf('\n')))
+      say(section.slice(0, section.indexOf('\n')), stage)
       for (const part of partsOf(section)) await show(part, { copy, stage, reader })
     }
     encode(stage.frames, join(documents, 'pictures/first-order.mp4'))
@@ -51,6 +55,11 @@ interface Place {
   reader: BrowserReader
 }
 
+function say(text: string, stage: Stage): void {
+  console.log(text)
+  stage.caption(text)
+}
+
 async function show(part: Step | Picture, { copy, stage, reader }: Place): Promise<void> {
   if (part.do === 'write') {
     copy.write(part.path, part.text)
@@ -58,7 +67,7 @@ async function show(part: Step | Picture, { copy, stage, reader }: Place): Promi
   } else if (part.do === 'run') {
     await stage.terminal(await record(part.script.trimEnd().split('\n'), copy.folder))
   } else if (part.do === 'browse') {
-    stage.caption(part.sentence.text)
+    say(part.sentence.text, stage)
     for (const instruction of part.sentence.instructions) await reader.follow(instruction)
     await stage.browser(reader.page)
   } else if (part.do === 'look') await takePictures(part.picture, reader)
@@ -66,13 +75,14 @@ async function show(part: Step | Picture, { copy, stage, reader }: Place): Promi
   else if (part.do !== 'see') throw new CliError('usage', `a film cannot show this step: ${JSON.stringify(part)}`)
 }
 
-/** Takes the picture in both colour schemes. */
+/** Takes the picture; if its name contains `light`, in both colour schemes. */
 async function takePictures(picture: string, { page, operation }: BrowserReader): Promise<void> {
-  for (const colorScheme of ['light', 'dark'] as const) {
+  const schemes = picture.includes('-light.') ? (['light', 'dark'] as const) : (['light'] as const)
+  for (const colorScheme of schemes) {
     await page.emulateMedia({ colorScheme })
     const file = join(documents, picture.replace('-light.', `-${colorScheme}.`))
     mkdirSync(dirname(file), { recursive: true })
-    writeFileSync(file, await pictureOf(page, operation()))
+    writeFileSync(file, await pictureOf(page, operation()?.locator('.live-responses-table')))
   }
   await page.emulateMedia({ colorScheme: 'light' })
 }

@@ -17,6 +17,8 @@ export interface Stage {
   terminal: (lines: readonly RecordedLine[]) => Promise<void>
   /** Shows the reader’s page until viewers have read it. */
   browser: (page: Page) => Promise<void>
+  /** Marks a text of the reader’s page until the caption changes. */
+  mark: (text: Locator) => void
   /** Moves the pointer to a part of the reader’s page. */
   pointAt: (target: Locator) => Promise<void>
   close: () => Promise<void>
@@ -27,18 +29,21 @@ export const viewport = { width: 1200, height: 640 }
 const size = { width: 1280, height: 800 }
 
 const terminalRows = 32
+/** The height of a window’s title. */
+const bar = 36
 /** The longest time that the lines of one terminal take. */
 const linesMs = 5000
-const readingMs = (text: string) => 1500 + 40 * text.length
+const readingMs = (text: string) => 800 + 30 * text.length
 
 const style = `
 * { box-sizing: border-box; margin: 0 } body { background: #2b3445; font: 20px system-ui, sans-serif; color: #fff }
 h1 { font-size: 24px; font-weight: 500; height: 88px; padding: 0 40px; display: flex; align-items: center }
 .window { margin: 0 40px; width: 1200px; border-radius: 8px; overflow: hidden; box-shadow: 0 4px 24px #0008; position: relative }
-.bar { height: 36px; background: #d6dae1; color: #333; font: 15px/36px system-ui, sans-serif; padding: 0 16px }
+.bar { height: ${bar}px; background: #d6dae1; color: #333; font: 15px/${bar}px system-ui, sans-serif; padding: 0 16px }
 .terminal { height: 640px; background: #161b22; color: #d8dee9; font: 15.5px/19px ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace; padding: 14px 18px; white-space: pre; overflow: hidden }
 .bold { font-weight: bold; color: #fff } .dim { color: #8a94a6 } .red { color: #ff7b72 } .green { color: #7ee787 } .yellow { color: #e3b341 } .cyan { color: #79c0ff }
 img { display: block } .pointer { position: absolute; width: 26px; height: 26px; margin: -13px; border-radius: 50%; background: #f97316b0; border: 2px solid #fff }
+.mark { position: absolute; border: 3px solid #f97316; border-radius: 4px }
 `
 
 /** Opens a browser that draws the film: a caption, and below it a terminal or the page of the reader. */
@@ -47,6 +52,7 @@ export async function createStage(): Promise<Stage> {
   const stage = await browser.newPage({ viewport: size })
   const frames: Frame[] = []
   let caption = ''
+  let marked: Locator[] = []
   let pointer = { x: viewport.width / 2, y: viewport.height / 2 }
 
   async function draw(ms: number, title: string, content: string): Promise<void> {
@@ -57,21 +63,32 @@ export async function createStage(): Promise<Stage> {
 
   async function drawPage(page: Page, ms: number, picture: Buffer): Promise<void> {
     const { x, y } = pointer
-    const mark = `<div class="pointer" style="left: ${x}px; top: ${y + 36}px"></div>`
-    await draw(ms, page.url(), `<img src="data:image/png;base64,${picture.toString('base64')}">${mark}`)
+    const image = `<img src="data:image/png;base64,${picture.toString('base64')}">`
+    const boxes = await Promise.all(marked.map((text) => text.boundingBox()))
+    const marks = boxes.map(
+      (box) =>
+        box &&
+        `<div class="mark" style="left: ${box.x - 6}px; top: ${box.y + bar - 4}px; width: ${box.width + 12}px; height: ${box.height + 8}px"></div>`,
+    )
+    const dot = `<div class="pointer" style="left: ${x}px; top: ${y + bar}px"></div>`
+    await draw(ms, page.url(), image + marks.join('') + dot)
   }
 
   return {
     frames,
     caption: (text) => {
       caption = text
+      marked = []
+    },
+    mark: (text) => {
+      marked.push(text)
     },
     async terminal(lines) {
       const rows = lines.flatMap(({ at, text }) => rowsOf(text).map((pieces) => ({ at, pieces })))
       const speed = Math.max(1, (lines.at(-1)?.at ?? 0) / linesMs)
       for (const [index, { at }] of rows.entries()) {
         const next = rows[index + 1]
-        if (next?.at === at) continue
+        if (next && next.at - at < 40) continue
         const shown = rows.slice(Math.max(0, index + 1 - terminalRows), index + 1)
         const text = shown.map(({ pieces }) => pieces.map(span).join('')).join('\n')
         await draw(
