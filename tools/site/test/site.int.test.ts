@@ -104,6 +104,15 @@ describe('the documentation site', function () {
     await page.close()
   })
 
+  it('plays the film of the first tutorial', async () => {
+    const { page } = await open('first-order.html')
+    const seconds = await page.evaluate<number>(
+      'const film = document.querySelector("video"); film.muted = true; film.play().then(() => film.duration)',
+    )
+    expect(seconds).to.be.above(30)
+    await page.close()
+  })
+
   it('lists all versions, the newest release first, and switches between them', async () => {
     const { page } = await open('index.html')
     const menu = page.getByRole('combobox', { name: 'Version' }).first()
