@@ -54,22 +54,31 @@ type ServersCluster = Pick<Cluster, 'kubectl' | 'get' | 'applyManifest' | 'loadI
 
 /** The address of Kafka's Service, from the range that Kubernetes keeps for fixed addresses. */
 const kafkaAddress = '10.96.0.92'
-const hostAddress = `${kafkaAddress}:9092`
+export const kafkaHostAddress: string = `${kafkaAddress}:9092`
 
-/** Starts Kafka and a store with the users, rights and topics of services.json. Waits until both are ready. */
+const hostOf = (name: string, namespace: string) => `${name}.${namespace}.svc.cluster.local`
+
+/** Returns the broker's address for pods. */
+export const brokersIn = (namespace: string): string => `${hostOf('kafka', namespace)}:19092`
+
+export const defaultNamespace = 'default'
+
+/**
+ * Starts Kafka and a store with the users, rights and topics of services.json. Waits until both are ready. Servers that run already keep their
+ * credentials and data.
+ */
 export async function startServers(
   cluster: ServersCluster,
   store: ServerStore,
-  namespace = 'default',
+  namespace: string = defaultNamespace,
 ): Promise<Servers> {
   await cluster.loadImages([serverImages.kafka, stores[store].image, setupImage])
-  const hostOf = (name: string) => `${name}.${namespace}.svc.cluster.local`
-  const brokers = `${hostOf('kafka')}:19092`
-  const names = ['kafka', `kafka.${namespace}`, `kafka.${namespace}.svc`, hostOf('kafka'), kafkaAddress]
-  let { certificate, key } = await makeCertificate(names)
-  const passwords = Object.fromEntries(Object.keys(kafkaPasswords).map((user) => [user, newSecret()]))
-  const [brokerPassword, password] = [newSecret(), newSecret()]
-  const storeUri = stores[store].uri(hostOf(store), password)
+  const brokers = brokersIn(namespace)
+  const names = ['kafka', `kafka.${namespace}`, `kafka.${namespace}.svc`, hostOf('kafka', namespace), kafkaAddress]
+  const credentials = (await readCredentials(cluster, namespace)) ?? (await createCredentials(names))
+  const { passwords, brokerPassword, password } = credentials
+  let { certificate, key } = credentials
+  const storeUri = stores[store].uri(hostOf(store, namespace), password)
   const secret = (name: string, stringData: Record<string, string>) => ({
     apiVersion: 'v1',
     kind: 'Secret',
@@ -81,6 +90,7 @@ export async function startServers(
     return secret('kafka', brokerEnvironment(brokers, secrets))
   }
   await cluster.applyManifest([
+    secret(credentialsSecret, { [credentialsSecret]: JSON.stringify(credentials) }),
     brokerSecret(),
     secret('setup', setupEnvironment(brokerPassword, passwords, storeUri)),
     secret('store', { password }),
@@ -105,11 +115,42 @@ export async function startServers(
       await rolledOut(cluster, namespace, 'statefulset/kafka')
       await trust(certificate)
     },
-    kafkaOf: (username) => securedKafka(hostAddress, { username, password: passwords[username] ?? '' }, certificate),
+    kafkaOf: (username) =>
+      securedKafka(kafkaHostAddress, { username, password: passwords[username] ?? '' }, certificate),
     storeKind: store,
     storeUri,
     store: { password, address: spec.clusterIP },
   }
+}
+
+interface Credentials {
+  certificate: string
+  key: string
+  passwords: Record<string, string>
+  brokerPassword: string
+  /** The store's password. */
+  password: string
+}
+
+/** The Secret with the credentials of the first start, and its only key. */
+const credentialsSecret = 'credentials'
+
+async function readCredentials({ kubectl }: ServersCluster, namespace: string): Promise<Credentials | undefined> {
+  const output = `--output=jsonpath={.data.${credentialsSecret}}`
+  const encoded = await kubectl(
+    'get',
+    'secret',
+    credentialsSecret,
+    `--namespace=${namespace}`,
+    output,
+    '--ignore-not-found',
+  )
+  return encoded ? (JSON.parse(Buffer.from(encoded, 'base64').toString()) as Credentials) : undefined
+}
+
+async function createCredentials(names: string[]): Promise<Credentials> {
+  const passwords = Object.fromEntries(Object.keys(kafkaPasswords).map((user) => [user, newSecret()]))
+  return { ...(await makeCertificate(names)), passwords, brokerPassword: newSecret(), password: newSecret() }
 }
 
 /** Returns the variables of Kafka's image, with the settings of docker-compose.yml. */
@@ -122,7 +163,7 @@ function brokerEnvironment(brokers: string, secrets: Parameters<typeof brokerSec
     KAFKA_NODE_ID: '1',
     KAFKA_PROCESS_ROLES: 'broker,controller',
     KAFKA_CONTROLLER_QUORUM_VOTERS: `1@${controller}`,
-    KAFKA_ADVERTISED_LISTENERS: `INSIDE://${brokers},HOST://${hostAddress},BROKER://${broker}`,
+    KAFKA_ADVERTISED_LISTENERS: `INSIDE://${brokers},HOST://${kafkaHostAddress},BROKER://${broker}`,
     KAFKA_LOG_DIRS: '/var/lib/kafka/data',
     KAFKA_HEAP_OPTS: brokerHeap,
     KAFKA_JVM_PERFORMANCE_OPTS: brokerMachine.join(' '),
