@@ -114,6 +114,9 @@ export async function writeCertificates(folder: string, { server, service }: Clu
   }
 }
 
+/** The context of each kubeconfig. */
+export const contextName = 'orderflow'
+
 function kubeconfigOf(server: string, ca: string, { cert, key }: Pair): string {
   const data = (text: string) => Buffer.from(text).toString('base64')
   // kubectl also reads JSON.
@@ -122,7 +125,7 @@ function kubeconfigOf(server: string, ca: string, { cert, key }: Pair): string {
     kind: 'Config',
     clusters: [{ name: 'orderflow', cluster: { server, 'certificate-authority-data': data(ca) } }],
     users: [{ name: 'user', user: { 'client-certificate-data': data(cert), 'client-key-data': data(key) } }],
-    contexts: [{ name: 'orderflow', context: { cluster: 'orderflow', user: 'user' } }],
-    'current-context': 'orderflow',
+    contexts: [{ name: contextName, context: { cluster: 'orderflow', user: 'user' } }],
+    'current-context': contextName,
   })
 }

@@ -1,11 +1,12 @@
 import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { CliError, entryOf, eventually, type ProvisionOptions, poll, readProcessTable } from '@orderflow/cli'
+import { CliError, eventually, type ProvisionOptions, poll, readProcessTable } from '@orderflow/cli'
 import { enforcePolicies, readManifest, startDapr, startDns, startKeda, startNetworkPolicies } from './addons.ts'
 import { writeCertificates } from './certificates.ts'
 import { type Clients, createClients } from './clients.ts'
-import { cgroupName, containerdSocket, controlPlane, writeNodeConfiguration } from './configuration.ts'
-import { ensureArchives, readArchives } from './images/archives.ts'
+import { cgroupName, controlPlane, writeNodeConfiguration } from './configuration.ts'
+import { ctr, importImages } from './containerd.ts'
+import { ensureArchives } from './images/archives.ts'
 import {
   corednsImage,
   imagesOfDapr,
@@ -15,16 +16,7 @@ import {
   pauseImage,
 } from './images/names.ts'
 import { connectHost, connectNode, kubernetesAddress, networkOf } from './network.ts'
-import {
-  allMountPoints,
-  firstProcess,
-  inNode,
-  type Node,
-  prepareNode,
-  startInNode,
-  startNamespaces,
-  tail,
-} from './node.ts'
+import { allMountPoints, firstProcess, type Node, prepareNode, startInNode, startNamespaces, tail } from './node.ts'
 import { ensurePrograms, type KubernetesPart, type ProgramName, programFile } from './programs.ts'
 import { ensureRequirements } from './requirements.ts'
 import { claimCluster, type RunRecord, updateRecord } from './run-record.ts'
@@ -153,7 +145,7 @@ async function start(record: RunRecord, images: string[], options: ClusterOption
     await startProgram(node, 'containerd', ['/usr/bin/containerd', '--config', containerd])
     await eventually(() => succeeds(ctr(node, 'version')), `containerd of ${node.name}`, timeoutMs)
     // The kubelet starts pods at once, and a missing image would delay them.
-    await importInto(node, new Set([pauseImage, ...loaded]))
+    await importImages(node, new Set([pauseImage, ...loaded]))
     const kubeletArguments = [
       `--node-ip=${node.address}`,
       `--hostname-override=${node.name}`,
@@ -169,11 +161,6 @@ async function start(record: RunRecord, images: string[], options: ClusterOption
 
   const isReady = (node: Node) =>
     succeeds(clients.kubectl('wait', '--for=condition=Ready', `node/${node.name}`, '--timeout=1s'))
-
-  async function importInto(node: Node, names: Iterable<string>): Promise<void> {
-    const archives = readArchives()
-    for (const name of names) await ctr(node, 'images', 'import', entryOf(archives, name).file)
-  }
 
   const first = await createNode()
   const { etcd, ...others } = controlPlane(data, first, certificates)
@@ -191,7 +178,7 @@ async function start(record: RunRecord, images: string[], options: ClusterOption
   await waitFor(() => isReady(first), firstNode, join(logs, `${firstNode}-kubelet.log`))
   onProgress(`${firstNode}: ready`)
   await clients.applyManifest(readManifest('storage-class'))
-  await importInto(first, images)
+  await importImages(first, images)
   for (const image of images) loaded.add(image)
   onProgress('images: loaded')
   await startDns(clients)
@@ -211,7 +198,7 @@ async function start(record: RunRecord, images: string[], options: ClusterOption
 
   async function loadImages(names: string[], sources?: string): Promise<void> {
     await ensureArchives(names, options, sources)
-    for (const node of nodes) await importInto(node, names)
+    for (const node of nodes) await importImages(node, names)
     for (const name of names) loaded.add(name)
   }
 
@@ -262,10 +249,6 @@ interface ContainerStatus {
   name: string
   containerID?: string
 }
-
-/** Runs containerd's client for the containers of Kubernetes. */
-const ctr = (node: Node, ...args: string[]) =>
-  inNode(node, 'ctr', '--address', containerdSocket, '--namespace', 'k8s.io', ...args)
 
 const succeeds = (work: Promise<unknown>) =>
   work.then(
