@@ -2,14 +2,14 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { eventually } from '@orderflow/cli'
 
-/** A program that runs until Ctrl-C, such as `make dev`. */
+/** A program that runs until Ctrl-C, such as `make dev` or `kubectl port-forward`. */
 export interface WatchingProgram {
   /** Ends the program as Ctrl-C does. Does nothing if it has ended. */
   stop: () => Promise<void>
 }
 
 /**
- * Starts a program, and waits until it prints that it is watching files.
+ * Starts a program, and waits until it prints that it is watching files or forwarding a port.
  * @param variables are added to the environment
  * @throws {Error} with its output if it ends before
  */
@@ -34,10 +34,10 @@ export async function startWatching(
   }
   const isReady = () => {
     if (program.exitCode !== null) throw new Error(`exit code ${program.exitCode}\n${printed.slice(-4_000)}`)
-    return printed.includes('watching')
+    return /watching|Forwarding from/.test(printed)
   }
   try {
-    await eventually(isReady, 'a program that watches files', 120_000)
+    await eventually(isReady, 'a program that watches files or forwards a port', 120_000)
   } catch (error) {
     await stop()
     throw error

@@ -62,6 +62,8 @@ export function followSteps<Place extends Workplace>(
   })
   const running: WatchingProgram[] = []
   let browser: BrowserReader | undefined
+  /** The lines that read variables from files. They stay in effect, because readers keep their terminal. */
+  const sourced = new Set<string>()
   after(async () => {
     await browser?.close()
     for (const program of running) await program.stop()
@@ -81,6 +83,7 @@ export function followSteps<Place extends Workplace>(
     else {
       script = step.script
       succeeded(await shell(script))
+      for (const [line] of script.matchAll(/^\. .*$/gm)) sourced.add(line)
     }
   }
 
@@ -91,14 +94,15 @@ export function followSteps<Place extends Workplace>(
 
   /** Starts a program that runs until the reader ends it with Ctrl-C. */
   async function begin(commands: string): Promise<void> {
-    const { copy, env } = reader
-    running.push(await startWatching('bash', ['-c', commands], copy.folder, { ...machineOfReader, ...env }))
+    const { copy, offset, env } = reader
+    const moved = commands.replace(/(?<=port-forward \S+ )(\d+)/, (port) => `${Number(port) + offset}:${port}`)
+    running.push(await startWatching('bash', ['-c', moved], copy.folder, { ...machineOfReader, ...env }))
   }
 
   function shell(commands: string): Promise<Ended> {
     const { copy, offset, env } = reader
     const moved = commands.replaceAll(/(?<=localhost:)\d+/g, (port) => String(Number(port) + offset))
-    return copy.run('bash', ['-euo', 'pipefail', '-c', moved], { ...machineOfReader, ...env })
+    return copy.run('bash', ['-euo', 'pipefail', '-c', [...sourced, moved].join('\n')], { ...machineOfReader, ...env })
   }
 
   async function see(shown: unknown): Promise<void> {
@@ -134,7 +138,7 @@ export function succeeded({ code, stdout, stderr }: Ended): void {
 const machineOfReader = { CI: '' }
 
 /** A script that runs until Ctrl-C. */
-const runsOn = /^make dev\b/
+const runsOn = /^(make dev|kubectl .*port-forward)\b/m
 
 function titleOf(step: Step): string {
   if (step.do === 'act') return step.what
