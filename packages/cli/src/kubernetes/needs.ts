@@ -48,7 +48,7 @@ export function requireKafka({ kafka }: Values): void {
     'usage',
     `${valuesFile} must name your Kafka (kafka.brokers), because the chart installs only services`,
     {
-      nextStep: `install Kafka with SCRAM-SHA-512 and TLS, such as Strimzi (https://strimzi.io/quickstarts/). Then write to ${valuesFile}:
+      nextStep: `to try the system, follow docs/first-cluster.md. Otherwise install Kafka with SCRAM-SHA-512 and TLS, such as Strimzi (https://strimzi.io/quickstarts/). Then write to ${valuesFile}:
   kafka: { brokers: "HOST:PORT,HOST:PORT", ca: { name: SECRET } }`,
     },
   )
