@@ -62,9 +62,16 @@ function rethrow(error: unknown): never {
   throw error
 }
 
-/** @throws {CliError} `denied` with the way to do without this program, or the error itself if Kafka only fails for a while */
+/** @throws {CliError} `denied` with the next step, or the error itself if Kafka only fails for a while */
 function explainRefusal(error: Error): never {
   const names = protocolErrors(error)
+  if (names.includes('SASL_AUTHENTICATION_FAILED')) {
+    throw new CliError('denied', `Kafka refuses the user ${process.env.Stream__SaslUsername} or the password`, {
+      nextStep:
+        'delete the Secret operator-secrets, set Stream__SaslUsername and Stream__SaslPassword in .env or in the environment, then make up',
+      cause: error,
+    })
+  }
   const isUnsupported = findErrorBy(error, 'code', 'PLT_KFK_UNSUPPORTED_API') !== null
   const reason = refusals.find((name) => names.includes(name)) ?? (isUnsupported ? error.message : undefined)
   if (!reason) throw error

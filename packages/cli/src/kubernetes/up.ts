@@ -159,7 +159,9 @@ async function installFailure(cluster: Cluster, error: CliError, reason: string 
   const args = ['logs', `job/${applicationName}-setup`, '--tail', '20']
   const log = /-setup failed|hook/.test(error.message) ? await kubectl(cluster, args).catch(() => '') : ''
   const shown = log ? `${error.message}\nThe log of setup ends with:\n${log.trimEnd()}` : error.message
-  const nextStep = log ? 'correct the cause, then make up' : 'make status, make logs'
+  const nextStep = log
+    ? 'correct the cause, then make up. Secrets keep their values, so first delete those with a wrong value'
+    : 'make status, make logs'
   return new CliError('cluster-failed', shown, { nextStep, cause: error })
 }
 
