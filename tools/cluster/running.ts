@@ -22,7 +22,7 @@ export interface RunningCluster extends Clients, Pick<Cluster, 'loadImages'> {
 /**
  * Returns the cluster of this checkout, otherwise the current cluster of kind.
  * @param folder receives temporary files
- * @throws {CliError} `usage` without such a cluster
+ * @throws {CliError} `usage` without both clusters
  */
 export async function findCluster(folder: string, options: ProvisionOptions): Promise<RunningCluster> {
   return clusterOfCheckout(options) ?? (await clusterOfKind(folder, options))
@@ -47,7 +47,8 @@ function clusterOfCheckout(options: ProvisionOptions): RunningCluster | undefine
   }
 }
 
-async function clusterOfKind(folder: string, { onProgress }: ProvisionOptions): Promise<RunningCluster> {
+/** @throws {CliError} `usage` if the current context of kubectl is not a cluster of kind */
+export async function clusterOfKind(folder: string, { onProgress }: ProvisionOptions): Promise<RunningCluster> {
   const kubeconfig = process.env.KUBECONFIG ?? join(homedir(), '.kube/config')
   const clients = createClients(folder, kubeconfig, 'kubectl')
   const context = (await clients.kubectl('config', 'current-context').catch(() => '')).trim()
