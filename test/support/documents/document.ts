@@ -8,7 +8,7 @@ export type Step =
   /** The last command of the previous script must print `shown`, and may print more. */
   | { do: 'see'; shown: unknown }
   | { do: 'browse'; sentence: Sentence }
-  /** An action that only a person can take, such as in an editor. A test replaces it by code. */
+  /** An action that only a person can take, such as in an editor, replaced by code. Or a check that a test adds. */
   | { do: 'act'; what: string; act: () => Promise<void> }
 
 /** A picture of the page in the browser at this point of the document, such as `pictures/order-light.webp`. */
