@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { partsOf, stepsOf } from './support/documents/document.ts'
+import { stepsOf } from './support/documents/document.ts'
 
 const followed = (list: string) =>
   stepsOf(list).flatMap((step) => (step.do === 'browse' ? step.sentence.instructions : []))
@@ -18,13 +18,16 @@ describe('stepsOf', () => {
     ])
   })
 
-  it('returns the columns and the changes of a numbered list', () => {
+  it('returns the columns, changes and entries of a numbered list', () => {
     expect(
-      followed('1. Press _Open the list_.\n2. Press the link below _Entry_. Change `"4"` to `4`.\n'),
+      followed(
+        '1. Press _Open the list_.\n2. Press the link below _Entry_. Change `"4"` to `4`.\n3. Enter the output of `cat key` in _Key_.\n',
+      ),
     ).to.deep.equal([
       { do: 'press', name: 'Open the list' },
       { do: 'press link', column: 'Entry' },
       { do: 'change', from: '"4"', to: '4' },
+      { do: 'enter', command: 'cat key', field: 'Key' },
     ])
   })
 
@@ -39,10 +42,9 @@ describe('stepsOf', () => {
     expect(() => stepsOf('1. Press _Go_.\n2. Think about it.\n')).to.throw('a test cannot follow: Think about it.')
   })
 
-  it('returns commands, lists and answers in order, without pictures', () => {
+  it('returns commands, lists, pictures and answers in order', () => {
     const text =
       '```sh\nmake up\n```\n\n1. Press _Go_.\n\n<picture>\n  <img src="pictures/a.webp" alt="a">\n</picture>\n\n```json\n1\n```\n'
-    expect(partsOf(text).map((part) => part.do)).to.deep.equal(['run', 'browse', 'look', 'see'])
-    expect(stepsOf(text).map((step) => step.do)).to.deep.equal(['run', 'browse', 'see'])
+    expect(stepsOf(text).map((step) => step.do)).to.deep.equal(['run', 'browse', 'look', 'see'])
   })
 })

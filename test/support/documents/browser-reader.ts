@@ -16,6 +16,8 @@ interface Options {
   /** The difference between the ports of the stack and of the document. */
   offset?: number
   context?: BrowserContextOptions
+  /** Runs a command, and returns its output. */
+  outputOf?: (command: string) => Promise<string>
   /** Called before the reader presses or changes a visible part of the page. */
   onTarget?: (target: Locator) => Promise<void>
   /** Called when the page shows a text that the document names. */
@@ -26,6 +28,9 @@ interface Options {
 export async function createBrowserReader({
   offset = 0,
   context,
+  outputOf = async (command) => {
+    throw new Error(`no terminal can run ${command}`)
+  },
   onTarget,
   onSeen,
 }: Options = {}): Promise<BrowserReader> {
@@ -51,6 +56,9 @@ export async function createBrowserReader({
     else if (instruction.do === 'change') {
       const { from, to } = instruction
       await act(page.locator('.cm-line', { hasText: from }), (line) => replaceLine(line, from, to))
+    } else if (instruction.do === 'enter') {
+      const text = await outputOf(instruction.command)
+      await act(page.getByLabel(instruction.field), (field) => field.fill(text))
     } else {
       const seen = await see(instruction.text)
       await onSeen?.(seen)

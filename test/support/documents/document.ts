@@ -8,14 +8,10 @@ export type Step =
   /** The last command of the previous script must print `shown`, and may print more. */
   | { do: 'see'; shown: unknown }
   | { do: 'browse'; sentence: Sentence }
+  /** A picture of the page in the browser. A test takes it only with PICTURES=1. */
+  | { do: 'look'; picture: string }
   /** An action that only a person can take, such as in an editor, replaced by code. Or a check that a test adds. */
   | { do: 'act'; what: string; act: () => Promise<void> }
-
-/** A picture of the page in the browser at this point of the document, such as `pictures/order-light.webp`. */
-export interface Picture {
-  do: 'look'
-  picture: string
-}
 
 const block =
   /(?:`([^`\n]+\.\w+)`[^`\n]*:\n\n)?^```(\w+)\n(.*?)^```$|(?<list>(?:^\d+\. [^\n]*\n(?:^ {2,}[^\n]*\n)*)+)|^ *(?:<img src="|!\[[^\]\n]*\]\()(?<picture>[^"\s]+\.webp)/gms
@@ -25,22 +21,15 @@ const block =
  * is a `diff`, it is a change of that file. Any other `json` block is expected output. A numbered list is followed in a browser.
  */
 export function stepsOf(markdown: string): Step[] {
-  return partsOf(markdown).filter((part) => part.do !== 'look')
-}
-
-/** Returns the steps of a document with its pictures. */
-export function partsOf(markdown: string): (Step | Picture)[] {
-  return [...markdown.matchAll(block)].flatMap(
-    ({ 1: path, 2: language, 3: text = '', groups = {} }): (Step | Picture)[] => {
-      if (groups.list) return sentencesOf(groups.list).map((sentence) => ({ do: 'browse', sentence }))
-      if (groups.picture) return [{ do: 'look', picture: groups.picture }]
-      if (path && language === 'diff') return changesOf(text).map(([from, to]) => ({ do: 'change', path, from, to }))
-      if (path) return [{ do: 'write', path, text }]
-      if (language === 'sh') return [{ do: 'run', script: text }]
-      if (language === 'json') return [{ do: 'see', shown: JSON.parse(text) }]
-      throw new Error(`a block of ${language} is neither a file nor a command: ${text.slice(0, 80)}`)
-    },
-  )
+  return [...markdown.matchAll(block)].flatMap(({ 1: path, 2: language, 3: text = '', groups = {} }): Step[] => {
+    if (groups.list) return sentencesOf(groups.list).map((sentence) => ({ do: 'browse', sentence }))
+    if (groups.picture) return [{ do: 'look', picture: groups.picture }]
+    if (path && language === 'diff') return changesOf(text).map(([from, to]) => ({ do: 'change', path, from, to }))
+    if (path) return [{ do: 'write', path, text }]
+    if (language === 'sh') return [{ do: 'run', script: text }]
+    if (language === 'json') return [{ do: 'see', shown: JSON.parse(text) }]
+    throw new Error(`a block of ${language} is neither a file nor a command: ${text.slice(0, 80)}`)
+  })
 }
 
 function changesOf(diff: string): [from: string, to: string][] {

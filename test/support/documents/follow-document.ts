@@ -10,6 +10,7 @@ import { startWatching, type WatchingProgram } from '../watching-program.ts'
 import { type BrowserReader, createBrowserReader } from './browser-reader.ts'
 import { lastCommand, type Step, stepsOf } from './document.ts'
 import type { Sentence } from './instructions.ts'
+import { takePicture } from './take-picture.ts'
 
 /** The folder in which tests follow the steps of a document. */
 export interface Workplace extends FileEditor {
@@ -79,6 +80,7 @@ export function followSteps<Place extends Workplace>(
     else if (step.do === 'see') await see(step.shown)
     else if (step.do === 'act') await step.act()
     else if (step.do === 'browse') await browse(step.sentence)
+    else if (step.do === 'look') await look(step.picture)
     else if (runsOn.test(step.script)) await begin(step.script)
     else {
       script = step.script
@@ -88,8 +90,13 @@ export function followSteps<Place extends Workplace>(
   }
 
   async function browse({ instructions }: Sentence): Promise<void> {
-    browser ??= await createBrowserReader({ offset: reader.offset })
+    browser ??= await createBrowserReader({ offset: reader.offset, outputOf })
     for (const instruction of instructions) await browser.follow(instruction)
+  }
+
+  async function look(picture: string): Promise<void> {
+    if (!browser) throw new Error(`${picture} has no page`)
+    await takePicture(picture, browser)
   }
 
   /** Starts a program that runs until the reader ends it with Ctrl-C. */
@@ -97,6 +104,12 @@ export function followSteps<Place extends Workplace>(
     const { copy, offset, env } = reader
     const moved = commands.replace(/(?<=port-forward \S+ )(\d+)/, (port) => `${Number(port) + offset}:${port}`)
     running.push(await startWatching('bash', ['-c', moved], copy.folder, { ...machineOfReader, ...env }))
+  }
+
+  async function outputOf(command: string): Promise<string> {
+    const ended = await shell(command)
+    succeeded(ended)
+    return ended.stdout.trim()
   }
 
   function shell(commands: string): Promise<Ended> {
@@ -116,6 +129,7 @@ export function followSteps<Place extends Workplace>(
   }
 
   for (const step of steps) {
+    if (step.do === 'look' && !process.env.PICTURES) continue
     const what = titleOf(step)
     it(what, async () => {
       if (failed) throw new Error(`not run, because this step failed: ${failed}`)
@@ -143,6 +157,7 @@ const runsOn = /^(make dev|kubectl .*port-forward)\b/m
 function titleOf(step: Step): string {
   if (step.do === 'act') return step.what
   if (step.do === 'run') return `runs ${step.script.trimEnd().split('\n').join('; ').slice(0, 100)}`
+  if (step.do === 'look') return `takes ${step.picture}`
   if (step.do === 'browse') return `follows: ${step.sentence.text}`
   if (step.do === 'see') return `sees ${JSON.stringify(step.shown).slice(0, 100)}`
   return `${step.do}s ${step.path}`

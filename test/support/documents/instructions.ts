@@ -9,6 +9,8 @@ export type Instruction =
   | { do: 'press link'; column: string }
   /** Replaces a text in the editor of the page. */
   | { do: 'change'; from: string; to: string }
+  /** Types the output of a command into a field. */
+  | { do: 'enter'; command: string; field: string }
   | { do: 'see'; text: string }
 
 /** A sentence of a document, with the instructions in it. */
@@ -19,10 +21,10 @@ export interface Sentence {
 
 const item = /^\d+\. +(.*(?:\n {2,}.*)*)/gm
 const token =
-  /\b(?<verb>press|below|(?:open|unfold|change|to)(?= [_`h]))\b|_(?<name>[^_\n]+)_|`(?<code>[^`\n]+)`|(?<url>https?:\/\/[^\s,]*[^\s,.])/gi
+  /\b(?<verb>press|below|(?:open|unfold|change|to|in)(?= [_`h])|enter(?= the output of ))\b|_(?<name>[^_\n]+)_|`(?<code>[^`\n]+)`|(?<url>https?:\/\/[^\s,]*[^\s,.])/gi
 
 /**
- * Returns the sentences of a numbered list that have instructions. `Open`, `Unfold`, `Press` and `Change` tell the reader to act. Every other
+ * Returns the sentences of a numbered list that have instructions. `Open`, `Unfold`, `Press`, `Change` and `Enter` tell the reader to act. Every other
  * _name_ or `text` must be visible on the page.
  * @throws {Error} if an item lacks an instruction, because a test could only skip it
  */
@@ -40,7 +42,7 @@ export function sentencesOf(list: string): Sentence[] {
 
 function instructionsIn(sentence: string): Instruction[] {
   const instructions: Instruction[] = []
-  let [verb, from] = ['see', '']
+  let [verb, first] = ['see', '']
   for (const { groups = {} } of sentence.matchAll(token)) {
     const text = groups.name ?? groups.code ?? ''
     if (groups.verb === 'below') verb = 'press link'
@@ -49,8 +51,9 @@ function instructionsIn(sentence: string): Instruction[] {
     else if (verb === 'unfold') instructions.push({ do: 'unfold', operation: text })
     else if (verb === 'press') instructions.push({ do: 'press', name: text })
     else if (verb === 'press link') instructions.push({ do: 'press link', column: text })
-    else if (verb === 'change') from = text
-    else if (verb === 'to' && from) instructions.push({ do: 'change', from, to: text })
+    else if (verb === 'change' || verb === 'enter') first = text
+    else if (verb === 'to' && first) instructions.push({ do: 'change', from: first, to: text })
+    else if (verb === 'in' && first) instructions.push({ do: 'enter', command: first, field: text })
     else instructions.push({ do: 'see', text })
   }
   return instructions

@@ -14,6 +14,11 @@ export function requireEncoder(): void {
   }
 }
 
+/** Writes a frame of a film in WebP. */
+export function writePicture({ png }: Frame, file: string): void {
+  execFileSync('ffmpeg', ['-y', '-loglevel', 'error', '-i', '-', '-quality', '80', file], { input: png })
+}
+
 /** Writes a film in MP4, which all browsers can play. */
 export function encode(frames: readonly Frame[], file: string): void {
   const folder = mkdtempSync(join(tmpdir(), 'orderflow-film-'))

@@ -1,14 +1,13 @@
-// `make -C tools film` follows docs/first-order.md as its reader, makes its film, and takes its pictures.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+// `make -C tools film` follows docs/first-order.md as its reader, and makes its film.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { CliError, reportError, repository } from '@orderflow/cli'
-import { pictureOf } from '@orderflow/event-monitor/screenshots'
 import { type BrowserReader, createBrowserReader } from '@orderflow/test/browser-reader'
-import { type Picture, partsOf, type Step } from '@orderflow/test/document'
+import { type Step, stepsOf } from '@orderflow/test/document'
 import { copyRepository } from '@orderflow/test/repository-copy'
 import { record } from '../recording.ts'
-import { encode, requireEncoder } from './encode.ts'
-import { createStage, type Stage, viewport } from './stage.ts'
+import { encode, requireEncoder, writePicture } from './encode.ts'
+import { createStage, type Frame, type Stage, viewport } from './stage.ts'
 
 const documents = join(repository, 'docs')
 
@@ -39,9 +38,10 @@ async function main(): Promise<void> {
     const [, ...sections] = readFileSync(join(documents, 'first-order.md'), 'utf8').split(/^## /m)
     for (const section of sections) {
       say(section.slice(0, section.indexOf('\n')), stage)
-      for (const part of partsOf(section)) await show(part, { copy, stage, reader })
+      for (const step of stepsOf(section)) await show(step, { copy, stage, reader })
     }
     encode(stage.frames, join(documents, 'pictures/first-order.mp4'))
+    writePicture(poster(stage.frames), join(documents, 'pictures/first-order-film.webp'))
   } finally {
     await Promise.all([reader.close(), stage.close()])
     await copy.run('make', ['down'])
@@ -55,34 +55,26 @@ interface Place {
   reader: BrowserReader
 }
 
+/** Returns the frame that viewers see longest. */
+const poster = (frames: readonly Frame[]) => frames.reduce((a, b) => (b.ms > a.ms ? b : a))
+
 function say(text: string, stage: Stage): void {
   console.log(text)
   stage.caption(text)
 }
 
-async function show(part: Step | Picture, { copy, stage, reader }: Place): Promise<void> {
-  if (part.do === 'write') {
-    copy.write(part.path, part.text)
-    await stage.terminal(await record([`cat ${part.path}`], copy.folder))
-  } else if (part.do === 'run') {
-    await stage.terminal(await record(part.script.trimEnd().split('\n'), copy.folder))
-  } else if (part.do === 'browse') {
-    say(part.sentence.text, stage)
-    for (const instruction of part.sentence.instructions) await reader.follow(instruction)
+async function show(step: Step, { copy, stage, reader }: Place): Promise<void> {
+  if (step.do === 'write') {
+    copy.write(step.path, step.text)
+    await stage.terminal(await record([`cat ${step.path}`], copy.folder))
+  } else if (step.do === 'run') {
+    await stage.terminal(await record(step.script.trimEnd().split('\n'), copy.folder))
+  } else if (step.do === 'browse') {
+    say(step.sentence.text, stage)
+    for (const instruction of step.sentence.instructions) await reader.follow(instruction)
     await stage.browser(reader.page)
-  } else if (part.do === 'look') await takePictures(part.picture, reader)
-  // The film has already shown the answer.
-  else if (part.do !== 'see') throw new CliError('usage', `a film cannot show this step: ${JSON.stringify(part)}`)
-}
-
-/** Takes the picture; if its name contains `light`, in both colour schemes. */
-async function takePictures(picture: string, { page, operation }: BrowserReader): Promise<void> {
-  const schemes = picture.includes('-light.') ? (['light', 'dark'] as const) : (['light'] as const)
-  for (const colorScheme of schemes) {
-    await page.emulateMedia({ colorScheme })
-    const file = join(documents, picture.replace('-light.', `-${colorScheme}.`))
-    mkdirSync(dirname(file), { recursive: true })
-    writeFileSync(file, await pictureOf(page, operation()?.locator('.live-responses-table')))
   }
-  await page.emulateMedia({ colorScheme: 'light' })
+  // The film has already shown the page and the answer.
+  else if (step.do !== 'look' && step.do !== 'see')
+    throw new CliError('usage', `a film cannot show this step: ${JSON.stringify(step)}`)
 }

@@ -1,0 +1,19 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { repository } from '@orderflow/cli'
+import { pictureOf } from '@orderflow/event-monitor/screenshots'
+import type { BrowserReader } from './browser-reader.ts'
+
+/**
+ * Takes a picture of the reader’s page; if its name contains `light`, in both colour schemes. On the page of an API, takes the answer of the unfolded operation.
+ * @param picture the path of the file, from the folder `docs`
+ */
+export async function takePicture(picture: string, { page, operation }: BrowserReader): Promise<void> {
+  const schemes = picture.includes('-light.') ? (['light', 'dark'] as const) : (['light'] as const)
+  for (const colorScheme of schemes) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+    const file = join(repository, 'docs', picture.replace('-light.', `-${colorScheme}.`))
+    writeFileSync(file, await pictureOf(page, operation()?.locator('.live-responses-table')))
+  }
+  await page.emulateMedia({ colorScheme: 'light' })
+}
