@@ -9,6 +9,10 @@ export function operationOf(page: Page, operation: string): Locator {
     .filter({ has: page.locator('.opblock-summary-path', { hasText: exactly }) })
 }
 
+/** Returns the request and the answer of an executed operation, without the documented examples. */
+export const answerOf = (operation: Locator): Locator =>
+  operation.locator('.responses-inner > div', { has: operation.page().locator('.live-responses-table') })
+
 /** Executes an operation of a page with its example values. */
 export async function execute(page: Page, operation: string): Promise<Locator> {
   const block = operationOf(page, operation)

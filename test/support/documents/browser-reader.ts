@@ -1,6 +1,6 @@
 import { openBrowser } from '@orderflow/cli/browser'
 import type { BrowserContextOptions, Locator, Page } from 'playwright-core'
-import { operationOf } from '../browser.ts'
+import { answerOf, operationOf } from '../browser.ts'
 import type { Instruction } from './instructions.ts'
 
 export interface BrowserReader {
@@ -68,7 +68,7 @@ export async function createBrowserReader({
   /** Waits until the page shows the text. Like a user, executes a GET again, because its answer can change. */
   async function see(text: string): Promise<Locator> {
     // The examples of an operation can look like its answer.
-    const place = operation?.locator('.live-responses-table') ?? page
+    const place = operation ? answerOf(operation) : page
     const seen = place.getByText(text).filter({ visible: true }).first()
     const isRead = await operation?.evaluate((block) => block.classList.contains('opblock-get'))
     for (let tries = 0; isRead && tries < 30 && !(await appears(seen)); tries += 1)

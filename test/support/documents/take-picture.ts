@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { repository } from '@orderflow/cli'
 import { pictureOf } from '@orderflow/event-monitor/screenshots'
+import { answerOf } from '../browser.ts'
 import type { BrowserReader } from './browser-reader.ts'
 
 /**
@@ -9,11 +10,13 @@ import type { BrowserReader } from './browser-reader.ts'
  * @param picture the path of the file, from the folder `docs`
  */
 export async function takePicture(picture: string, { page, operation }: BrowserReader): Promise<void> {
+  const unfolded = operation()
+  const part = unfolded && answerOf(unfolded)
   const schemes = picture.includes('-light.') ? (['light', 'dark'] as const) : (['light'] as const)
   for (const colorScheme of schemes) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
     const file = join(repository, 'docs', picture.replace('-light.', `-${colorScheme}.`))
-    writeFileSync(file, await pictureOf(page, operation()?.locator('.live-responses-table')))
+    writeFileSync(file, await pictureOf(page, part))
   }
   await page.emulateMedia({ colorScheme: 'light' })
 }

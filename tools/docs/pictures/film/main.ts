@@ -37,8 +37,12 @@ async function main(): Promise<void> {
   try {
     const [, ...sections] = readFileSync(join(documents, 'first-order.md'), 'utf8').split(/^## /m)
     for (const section of sections) {
-      say(section.slice(0, section.indexOf('\n')), stage)
-      for (const step of stepsOf(section)) await show(step, { copy, stage, reader })
+      const heading = section.slice(0, section.indexOf('\n'))
+      console.log(heading)
+      for (const step of stepsOf(section)) {
+        stage.caption(step.do === 'browse' ? step.sentence.text : heading)
+        await show(step, { copy, stage, reader })
+      }
     }
     encode(stage.frames, join(documents, 'pictures/first-order.mp4'))
     writePicture(poster(stage.frames), join(documents, 'pictures/first-order-film.webp'))
@@ -56,11 +60,8 @@ interface Place {
 }
 
 /** Returns the frame that viewers see longest. */
-const poster = (frames: readonly Frame[]) => frames.reduce((a, b) => (b.ms > a.ms ? b : a))
-
-function say(text: string, stage: Stage): void {
-  console.log(text)
-  stage.caption(text)
+function poster(frames: readonly Frame[]): Frame {
+  return frames.reduce((longest, frame) => (frame.ms > longest.ms ? frame : longest))
 }
 
 async function show(step: Step, { copy, stage, reader }: Place): Promise<void> {
@@ -70,7 +71,6 @@ async function show(step: Step, { copy, stage, reader }: Place): Promise<void> {
   } else if (step.do === 'run') {
     await stage.terminal(await record(step.script.trimEnd().split('\n'), copy.folder))
   } else if (step.do === 'browse') {
-    say(step.sentence.text, stage)
     for (const instruction of step.sentence.instructions) await reader.follow(instruction)
     await stage.browser(reader.page)
   }

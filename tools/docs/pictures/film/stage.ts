@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { openBrowser } from '@orderflow/cli/browser'
 import type { Locator, Page } from 'playwright-core'
 import type { RecordedLine } from '../recording.ts'
@@ -25,10 +26,12 @@ export interface Stage {
 }
 
 /** The size of the reader’s page, and of the whole film. */
-export const viewport = { width: 1200, height: 640 }
-const size = { width: 1280, height: 800 }
+export const viewport = { width: 1280, height: 680 }
+const size = { width: 1360, height: 850 }
 
-const terminalRows = 32
+const terminalRows = 34
+/** The time in which a page shows its data. */
+const loadingMs = 700
 /** The height of a window’s title. */
 const bar = 36
 /** The longest time that the lines of one terminal take. */
@@ -37,10 +40,10 @@ const readingMs = (text: string) => 800 + 30 * text.length
 
 const style = `
 * { box-sizing: border-box; margin: 0 } body { background: #2b3445; font: 20px system-ui, sans-serif; color: #fff }
-h1 { font-size: 24px; font-weight: 500; height: 88px; padding: 0 40px; display: flex; align-items: center }
-.window { margin: 0 40px; width: 1200px; border-radius: 8px; overflow: hidden; box-shadow: 0 4px 24px #0008; position: relative }
+h1 { font-size: 24px; font-weight: 500; height: 94px; padding: 0 40px; display: flex; align-items: center }
+.window { margin: 0 40px; width: ${viewport.width}px; border-radius: 8px; overflow: hidden; box-shadow: 0 4px 24px #0008; position: relative }
 .bar { height: ${bar}px; background: #d6dae1; color: #333; font: 15px/${bar}px system-ui, sans-serif; padding: 0 16px }
-.terminal { height: 640px; background: #161b22; color: #d8dee9; font: 15.5px/19px ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace; padding: 14px 18px; white-space: pre; overflow: hidden }
+.terminal { height: ${viewport.height}px; background: #161b22; color: #d8dee9; font: 15.5px/19px ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace; padding: 14px 18px; white-space: pre; overflow: hidden }
 .bold { font-weight: bold; color: #fff } .dim { color: #8a94a6 } .red { color: #ff7b72 } .green { color: #7ee787 } .yellow { color: #e3b341 } .cyan { color: #79c0ff }
 img { display: block } .pointer { position: absolute; width: 26px; height: 26px; margin: -13px; border-radius: 50%; background: #f97316b0; border: 2px solid #fff }
 .mark { position: absolute; border: 3px solid #f97316; border-radius: 4px }
@@ -98,13 +101,17 @@ export async function createStage(): Promise<Stage> {
         )
       }
     },
-    browser: async (page) => drawPage(page, readingMs(caption), await page.screenshot()),
+    async browser(page) {
+      await delay(loadingMs)
+      await drawPage(page, readingMs(caption), await page.screenshot())
+    },
     async pointAt(target) {
       const box = await target.boundingBox()
       if (!box) return
       const from = pointer
       const to = { x: box.x + Math.min(box.width / 2, 200), y: box.y + box.height / 2 }
       const page = target.page()
+      await delay(loadingMs)
       const picture = await page.screenshot()
       const steps = 12
       for (let step = 1; step <= steps; step += 1) {
