@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CliError } from '../lib/error.ts'
 import { apiKeysFile, applicationName, repository } from '../lib/paths.ts'
+import { poll } from '../lib/poll.ts'
 import { services } from '../lib/services.ts'
 import type { ProgressOptions } from '../runner.ts'
 import { addressesOf } from './addresses.ts'
@@ -56,6 +57,7 @@ export async function kubernetesUp({ store, ...options }: KubernetesUpOptions): 
   const images = await provideImages(cluster, values, options)
   onProgress('release: installing')
   await install(cluster, { store, apiKeys, images }, options)
+  await untilReplaced(cluster, options)
   // Without an operator of Kafka, only the readiness of the pods is known.
   if ((await readSecrets(cluster)).some(({ metadata }) => metadata.name === operatorSecret)) {
     const inside = { addresses: addressesOf(values), signal }
@@ -92,6 +94,16 @@ async function install(cluster: Cluster, values: object, { onProgress, signal }:
   } finally {
     await watched.stop()
   }
+}
+
+/** Longer than the grace period of pods in the chart. */
+const endTimeoutMs = 60_000
+
+/** Waits until replaced pods have ended, because they handle events with the old settings until then. A lost node may keep its pods for longer. */
+async function untilReplaced(cluster: Cluster, { onProgress, signal }: ProgressOptions): Promise<void> {
+  const isGone = async () => !(await readPods(cluster)).some((pod) => partOf(pod) !== setupPart && isEnding(pod))
+  if (await poll(isGone, { timeoutMs: endTimeoutMs, everyMs: 500, signal })) return
+  onProgress('warning: replaced pods have not ended yet, and may handle events with the old settings: make status')
 }
 
 /** Reasons that time alone does not correct. A missing Secret may come from another program, so it also gets some time. */
