@@ -37,7 +37,8 @@ export function followDocument(path: string, steps: readonly Step[] = stepsIn(pa
     const copy = checkoutOfRepository()
     // The started processes outlive `make up`, but must end with this process.
     await claimFolder(join(copy.folder, '.stack'))
-    const offset = await freeOffset()
+    // Pictures show the ports of the document.
+    const offset = process.env.PICTURES ? 0 : await freeOffset()
     const remove = async () => {
       await copy.run('make', ['down'])
       keepLogs(copy.folder, basename(path, '.md'))
