@@ -136,7 +136,7 @@ describe('the format date', () => {
     it(`accepts the date ${day}`, () => expect([common(day), plain(day)]).to.deep.equal([true, true]))
   }
 
-  const exists = 'must be a date that exists: 2026-01-31'
+  const exists = 'must be a date such as 2026-01-31'
   const wrong: [value: unknown, problem: string, hint?: string][] = [
     ['2026-02-30', exists, 'name a day that exists: this month is shorter'],
     ['2025-02-29', exists, 'name a day that exists: this month is shorter'],
@@ -145,8 +145,8 @@ describe('the format date', () => {
     ['0000-01-01', exists, 'give a year from 0001 to 9999'],
     ['2026-12-24T00:00:00Z', exists, 'remove the time, and send the date alone'],
     ['2026-12-24\n', exists, 'remove the white space around it'],
-    ['24.12.2026', exists, 'write year, month and day with hyphens and two digits, such as 2026-01-31'],
-    ['2026-1-5', exists, 'write year, month and day with hyphens and two digits, such as 2026-01-31'],
+    ['24.12.2026', exists, 'write year, month and day in this order, with hyphens and two digits'],
+    ['2026-1-5', exists, 'write year, month and day in this order, with hyphens and two digits'],
     ['', exists],
     [20261224, 'must be a string, not a number'],
   ]

@@ -12,7 +12,7 @@ describe('problems of a document', () => {
     'a GUID': [{ AppId: 'x' }, '/AppId must be a GUID: hex digits, 8-4-4-4-12'],
     'a date-time': [
       { CreationDate: 'x' },
-      '/CreationDate must be an ISO 8601 date-time with an offset: 2026-01-31T12:00:00Z',
+      '/CreationDate must be an ISO 8601 date-time with an offset, such as 2026-01-31T12:00:00Z',
     ],
     'a text that can be seen': [{ AppName: ' ' }, '/AppName must not be blank'],
     'a text': [{ AppName: '' }, '/AppName must not be empty'],

@@ -84,7 +84,7 @@ const dayMistakes: Mistakes = [
   [/^\d{4}-\d\d-\d\d[T ]/i, 'remove the time, and send the date alone'],
   [/^\d{4}-(00|1[3-9]|[2-9]\d)-/, 'give a month from 01 to 12'],
   [namesNoDay, 'name a day that exists: this month is shorter'],
-  [/^\d{1,4}[./-]\d{1,2}[./-]\d{1,4}$/, 'write year, month and day with hyphens and two digits, such as 2026-01-31'],
+  [/^\d{1,4}[./-]\d{1,2}[./-]\d{1,4}$/, 'write year, month and day in this order, with hyphens and two digits'],
 ]
 
 function namesNoDay(text: string): boolean {

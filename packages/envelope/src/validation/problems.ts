@@ -84,9 +84,13 @@ function toProblem(error: ErrorObject, base: string): Problem {
   }
   if (rule.not?.const === sharedRules.nonZeroGuid.not.const) return problem(pointer, 'must not be all zeros', zeroHint)
   if (rule.format === 'date-time') {
-    return problem(pointer, 'must be an ISO 8601 date-time with an offset: 2026-01-31T12:00:00Z', dateTimeHint(text))
+    return problem(
+      pointer,
+      'must be an ISO 8601 date-time with an offset, such as 2026-01-31T12:00:00Z',
+      dateTimeHint(text),
+    )
   }
-  if (rule.format === 'date') return problem(pointer, 'must be a date that exists: 2026-01-31', dateHint(text))
+  if (rule.format === 'date') return problem(pointer, 'must be a date such as 2026-01-31', dateHint(text))
   if (rule.pattern === sharedRules.notBlank.pattern && error.keyword === 'pattern') {
     return problem(pointer, 'must not be blank')
   }
