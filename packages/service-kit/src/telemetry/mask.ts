@@ -122,9 +122,17 @@ const word =
 /** The smallest length at which a text is masked if it is only a part of a hidden word. Shorter parts occur in half of all texts. */
 const minPartLength = 3
 
+/** Matches a word that identifies no person if it is only a part of a value. It also occurs in other texts, such as `policy@1`. */
+const shortWord = /^(?:[a-z]|\d{1,2})$/
+
+/** Matches a line that is only such a word, apart from white space and punctuation. */
+const shortLine = /^[^\p{L}\p{N}\n]*(?:[a-z]|\d{1,2})[^\p{L}\p{N}\n]*$/gmu
+
+const isEscape = (part: string): boolean => /^[%\\]/.test(part)
+
 /**
  * Masks each word of a text that also occurs in a hidden value of the current document. It compares words instead of whole values, because error
- * messages cut and escape values.
+ * messages cut and escape values. Masks a short word (`shortWord`) only if it is a whole value, or next to another such word.
  */
 export function withoutValues(text: string): string {
   const handling = handled()
@@ -133,10 +141,21 @@ export function withoutValues(text: string): string {
   const { texts } = handling
   if (texts === '') return text
   const words = new Set(texts.match(word))
+  const wholes = new Set(texts.match(shortLine)?.map((line) => line.replace(/[^a-z\d]/g, '')))
+  const isThere = (part = '') => words.has(part) || (part.length >= minPartLength && texts.includes(part))
+  const parts = text.match(word)?.map((part) => part.toLowerCase()) ?? []
+  const isNextTo = (index: number, step: 1 | -1) => {
+    let next = index + step
+    while (isEscape(parts[next] ?? '')) next += step
+    return isThere(parts[next])
+  }
+  let index = -1
   return text.replaceAll(word, (found) => {
+    index += 1
     const lower = found.toLowerCase()
-    const isThere = words.has(lower) || (found.length >= minPartLength && texts.includes(lower))
-    return isThere && !isId(found) ? '***' : found
+    if (!isThere(lower) || isId(found)) return found
+    const isPart = shortWord.test(lower) && !isNextTo(index, 1) && !isNextTo(index, -1) && !wholes.has(lower)
+    return isPart ? found : '***'
   })
 }
 

@@ -48,7 +48,8 @@ describe('a dry run', () => {
             bytes: 100,
             decide(view) {
               if (view.get(key)) return false
-              view.write({ id, total: Total, customerName: event.Payload.CustomerName, Payload: event.Payload })
+              const { CustomerName: customerName } = event.Payload
+              view.write({ id, total: Total, customerName, policy: 'amount-limit@1', Payload: event.Payload })
               return true
             },
           })
@@ -82,7 +83,7 @@ describe('a dry run', () => {
     })
     const [change] = tried.result === 'changes' ? tried.changes : []
     expect(change).to.deep.include({ key: `thing/${OrderId}`, before: null })
-    expect(change?.after).to.deep.include({ id: OrderId, total: 10, customerName: '***' })
+    expect(change?.after).to.deep.include({ id: OrderId, total: 10, customerName: '***', policy: 'amount-limit@1' })
     expect(JSON.stringify(tried)).not.to.match(/Grace|US-1/)
     expect([sidecar.documents.size, sidecar.published.length, sidecar.calls.transact]).to.deep.equal([0, 0, 0])
   })

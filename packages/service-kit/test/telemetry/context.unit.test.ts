@@ -13,7 +13,7 @@ const event = {
     OrderId: orderId,
     CustomerName: 'Ada "Countess" Lovelace',
     CustomerTaxId: 'GB-42',
-    Total: 42.5,
+    Total: 7.5,
     Note: 'née Byron',
   },
 }
@@ -52,6 +52,26 @@ describe('withoutValues, while an event is handled', () => {
     const message = `TypeError: Cannot read properties of undefined (reading 'Total') of order ${orderId}`
     expect(whileHandling(bytes, () => withoutValues(message))).to.equal(message)
   })
+
+  it('keeps a single character or a small number that is only a part of a value', () => {
+    const document = { Payload: { CustomerName: 'J Byron', CustomerTaxId: 'US-1-42' } }
+    for (const message of ['by amount-limit@1', 'after 42 ms', 'plan J, step 7'])
+      expect(whileHandling(document, () => withoutValues(message))).to.equal(message)
+  })
+
+  const shortParts: Record<string, [values: object, message: string, masked: string]> = {
+    'in a whole value': [{ CustomerTaxId: 'US-1-42' }, 'no US-1-42', 'no ***-***-***'],
+    'in a value that is escaped': [{ CustomerTaxId: 'US/1' }, 'no US%2F1, nor US\\n1', 'no ***%2F***, nor ***\\n***'],
+    'at the begin of a value': [{ CustomerName: 'J. R. Byron' }, 'no J. R. Byron', 'no ***. ***. ***'],
+    'in a value of letters': [{ CustomerName: 'A-B' }, 'no A-B', 'no ***-***'],
+    'that is a value': [{ CustomerName: ' x ', CustomerTaxId: '7' }, 'no x, nor 7', 'no ***, nor ***'],
+    'that is not ASCII': [{ CustomerName: '王 小明' }, 'no 王', 'no ***'],
+  }
+  for (const [where, [Payload, message, masked]] of Object.entries(shortParts)) {
+    it(`masks a single character or a small number ${where}`, () => {
+      expect(whileHandling({ Payload }, () => withoutValues(message))).to.equal(masked)
+    })
+  }
 
   it('masks values in fields whose type is wrong', () => {
     const swapped = { ...event, Payload: { OrderId: 'GB-42', Total: 'Lovelace' } }
