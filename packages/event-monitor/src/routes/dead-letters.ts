@@ -1,6 +1,6 @@
 import { validateBytes } from '@orderflow/envelope'
 import { type DryRunRecord, invalid, pathId, type Route, timeLimit, type Verdict } from '@orderflow/service-kit'
-import { currentAttempt, recordAt } from '@orderflow/service-kit/log'
+import { currentAttempt, recordAt, replayedContent } from '@orderflow/service-kit/log'
 import type { CheckResult, DeadLetterDetail, DeadLetterEntry, DeadLetterGroups } from '../api/dead-letters.ts'
 import type { DryRunResult, Page, RecordPosition, ServiceVerdict } from '../api/events.ts'
 import { changesBetween, documentIn, editableText, maskDocument } from '../model/masked.ts'
@@ -9,7 +9,7 @@ import type { WatchedService } from '../services.ts'
 import {
   attemptIn,
   attemptSchema,
-  bytesOf,
+  contentOf,
   corrected,
   editedIn,
   editedSchema,
@@ -68,7 +68,7 @@ export function deadLetterRoutes(monitor: Monitor): Route[] {
       async handle({ id }): Promise<DeadLetterDetail> {
         const { entry, faults, view } = await entryOf(monitor, id)
         const { origin, position, arrivedAt, reason } = currentAttempt(entry)
-        const value = await bytesOf(monitor, entry)
+        const value = (await contentOf(monitor, entry))?.value
         return {
           entry: view,
           attempt: position,
@@ -111,12 +111,17 @@ const dryRunInput = eventBody(
 export function checkRoutes(monitor: Monitor): Route[] {
   const { log, services } = monitor
 
-  async function dryRun(position: RecordPosition, value: Uint8Array, keyBytes?: Buffer): Promise<DryRunResult> {
-    const key = keyBytes?.toString('base64')
+  /** Tries the record that a replay would publish, so that receivers derive the same ids. */
+  async function dryRun(
+    position: RecordPosition,
+    original: { value: Buffer; key: Buffer | undefined },
+    edited: Buffer | undefined,
+  ): Promise<DryRunResult> {
+    const { value, key } = replayedContent(original, edited, position.topic)
     const record = {
       position,
       value: Buffer.from(value).toString('base64'),
-      key,
+      key: key?.toString('base64'),
       arrivedAt: Date.now(),
       isVouchedFor: true,
     }
@@ -135,9 +140,10 @@ export function checkRoutes(monitor: Monitor): Route[] {
         const entry = attempt ? await entryAt(monitor, id, attempt) : (await entryOf(monitor, id)).entry
         const { origin, reason } = currentAttempt(entry)
         const original = await originalOf(monitor, entry)
-        const value = edited === undefined ? original : corrected(edited, original)
+        const change = edited === undefined ? undefined : corrected(edited, original.value)
+        const value = change ?? original.value
         const refusals = refusalsOf(monitor, origin.topic, value, edited === undefined ? reason : undefined)
-        const [before, after] = [original, value].map(
+        const [before, after] = [original.value, value].map(
           (bytes) => maskDocument(documentIn(Buffer.from(bytes).toString()) ?? null).document,
         )
         return {
@@ -145,7 +151,7 @@ export function checkRoutes(monitor: Monitor): Route[] {
           faults: validateBytes(value, 'receiver').errors,
           refusals,
           changes: edited === undefined ? [] : changesBetween(before, after),
-          dryRun: refusals.length === 0 ? await dryRun(origin, value) : null,
+          dryRun: refusals.length === 0 ? await dryRun(origin, original, change) : null,
         }
       },
     }),
@@ -159,7 +165,7 @@ export function checkRoutes(monitor: Monitor): Route[] {
       async handle({ request: { position, edited } }): Promise<DryRunResult> {
         const record = await log.read((reader) => recordAt(reader, position))
         if (!record) throw lost()
-        return dryRun(position, edited === undefined ? record.value : corrected(edited, record.value), record.key)
+        return dryRun(position, record, edited === undefined ? undefined : corrected(edited, record.value))
       },
     }),
   ]

@@ -4,6 +4,7 @@ import {
   checkReplay,
   currentAttempt,
   type Entry,
+  type FailedEvent,
   followNotes,
   parsePosition,
   positionText,
@@ -52,14 +53,17 @@ async function noteOf({ log }: Monitor, attempt: Attempt, readUpTo: ReadUpTo) {
   })
 }
 
-/** Returns the event's bytes from the dead letter or the log; undefined if they are lost. */
-export async function bytesOf({ log }: Monitor, entry: Entry): Promise<Uint8Array | undefined> {
-  return (await log.read((reader) => readEvent(reader, currentAttempt(entry))))?.value
+type Original = Pick<FailedEvent, 'key'> & { value: Buffer }
+
+/** Returns the event's bytes and key from the dead letter or the log; undefined if they are lost. */
+export async function contentOf({ log }: Monitor, entry: Entry): Promise<Original | undefined> {
+  const { value, key } = (await log.read((reader) => readEvent(reader, currentAttempt(entry)))) ?? {}
+  return value && { value, key }
 }
 
 /** @throws {MonitorError} `not-in-log` */
-export async function originalOf(monitor: Monitor, entry: Entry): Promise<Uint8Array> {
-  const original = await bytesOf(monitor, entry)
+export async function originalOf(monitor: Monitor, entry: Entry): Promise<Original> {
+  const original = await contentOf(monitor, entry)
   if (!original) throw lost()
   return original
 }

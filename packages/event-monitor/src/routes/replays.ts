@@ -82,7 +82,7 @@ export function replayRoutes(monitor: Monitor): Route[] {
 
   /** Returns the edited event in base64. @throws {MonitorError} `refused` with the reasons */
   async function correctedEvent(entry: Entry, edited: string): Promise<string> {
-    const value = corrected(edited, await originalOf(monitor, entry))
+    const value = corrected(edited, (await originalOf(monitor, entry)).value)
     const refusals = refusalsOf(monitor, currentAttempt(entry).origin.topic, value, undefined)
     if (refusals.length > 0) throw new MonitorError('refused', refusals.join('; '))
     return value.toString('base64')

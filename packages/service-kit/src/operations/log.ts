@@ -33,5 +33,5 @@ export {
   readEvent,
   readRecord,
 } from './dead-letters/records.ts'
-export { checkReplay, isReplayable } from './dead-letters/replay-record.ts'
+export { checkReplay, isReplayable, replayedContent } from './dead-letters/replay-record.ts'
 export { headerOf, type LogReader, recordAt } from './log-reader.ts'

@@ -54,10 +54,8 @@ export async function makeReplayRecord(
   if (!(await log.has(origin))) return { why: [`partition ${origin.partition} of ${origin.topic} does not exist`] }
   const event = await readEvent(log, attempt)
   if (!event) return { why: [`the log has deleted the dead letter at ${positionText(deadLetterPosition)}`] }
-  const bytes = edited ?? event.value
-  if (!bytes) return { why: [lost] }
-  const key = edited ? keyAfter(event, edited, origin.topic) : event.key
-  const value = withKnownIds(bytes, event, key)
+  if (!edited && !event.value) return { why: [lost] }
+  const { value, key } = replayedContent(event, edited, origin.topic)
   const signature = headerOf(event, signatureHeader)
   const isVouchedFor = edited !== undefined || (signature === undefined && !trust.asksForSignature(event.appendedAt))
   const problems = problemsOf(event, false)
@@ -81,6 +79,16 @@ export async function makeReplayRecord(
     value: Buffer.from(value),
     headers,
   }
+}
+
+/** Returns the value and key with which a replay publishes a failed event. Without a value and an edit, the value is empty. */
+export function replayedContent(
+  failed: Pick<FailedEvent, 'key' | 'value'>,
+  edited: Uint8Array | undefined,
+  topic: string,
+): { value: Uint8Array; key: Buffer | undefined } {
+  const key = edited ? keyAfter(failed, edited, topic) : failed.key
+  return { value: withKnownIds(edited ?? failed.value ?? new Uint8Array(), failed, key), key }
 }
 
 const header = (name: string, text: string): LogRecord['headers'][number] => [Buffer.from(name), Buffer.from(text)]
@@ -133,7 +141,11 @@ const names = ['Id', 'CorrelationId', 'TraceId'] as const satisfies (keyof Envel
  * Returns the key of an edited event. A key that derives from the Payload is derived from the edited Payload. Any other key stays the same, such as a
  * key that the publisher chose, or a key on an undeclared topic.
  */
-function keyAfter({ key, value }: FailedEvent, edited: Uint8Array, topic: string): Buffer | undefined {
+function keyAfter(
+  { key, value }: Pick<FailedEvent, 'key' | 'value'>,
+  edited: Uint8Array,
+  topic: string,
+): Buffer | undefined {
   const fields = keyFields(undefined, topic)
   const isDerived = key?.toString() === keyOf(documentIn(value), fields)
   const derived = isDerived ? keyOf(documentIn(edited), fields) : undefined
@@ -144,7 +156,11 @@ function keyAfter({ key, value }: FailedEvent, edited: Uint8Array, topic: string
  * Returns the bytes to replay. Receivers derive missing ids from the bytes. If the ids would change, the failed event's ids are written into the
  * envelope of the new record.
  */
-function withKnownIds(bytes: Uint8Array, { value, key: failedKey }: FailedEvent, key: Buffer | undefined): Uint8Array {
+function withKnownIds(
+  bytes: Uint8Array,
+  { value, key: failedKey }: Pick<FailedEvent, 'key' | 'value'>,
+  key: Buffer | undefined,
+): Uint8Array {
   const begin = bytes.indexOf('{'.charCodeAt(0))
   const envelope = parsed(bytes)
   if (!envelope || value === undefined) return bytes
