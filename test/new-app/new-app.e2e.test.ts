@@ -110,6 +110,14 @@ describe('two applications with the example', () => {
     }
   })
 
+  it('names only existing guides in the help of commands', () =>
+    each(async ({ run, folder }) => {
+      const help = await run('./orderflow', ['help'])
+      const guides = help.stdout.match(/[\w@./-]*docs\/[\w.-]+\.md/g) ?? []
+      expect(guides).to.include('node_modules/@orderflow/cli/docs/new-service.md')
+      expect(guides.filter((guide) => !existsSync(join(folder, guide)))).to.deep.equal([])
+    }))
+
   it('gives each application its own ports, ids, images and Compose project', () => {
     const own = apps.map((app) => {
       const compose = read(app, 'docker-compose.yml')

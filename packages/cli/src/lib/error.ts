@@ -1,3 +1,5 @@
+import { withGuidePaths } from './guides.ts'
+
 type CliErrorCode =
   | 'tools-missing'
   | 'provision-failed'
@@ -53,7 +55,7 @@ export class CliError extends Error {
  */
 export function reportError(error: unknown): void {
   if (!(error instanceof CliError)) throw error
-  process.stderr.write(`error: ${error.message}\n`)
-  if (error.nextStep) process.stderr.write(`next: ${error.nextStep}\n`)
+  process.stderr.write(`error: ${withGuidePaths(error.message)}\n`)
+  if (error.nextStep) process.stderr.write(`next: ${withGuidePaths(error.nextStep)}\n`)
   process.exitCode = error.code === 'interrupted' ? 130 : 1
 }

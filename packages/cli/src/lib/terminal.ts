@@ -1,6 +1,7 @@
 import { styleText } from 'node:util'
 import { meansYes } from '@orderflow/service-kit/terminal'
 import { CliError } from './error.ts'
+import { withGuidePaths } from './guides.ts'
 
 type Style = Parameters<typeof styleText>[0]
 
@@ -10,7 +11,7 @@ export function paint(style: Style, text: string): string {
 }
 
 export function print(line = ''): void {
-  process.stdout.write(`${line}\n`)
+  process.stdout.write(`${withGuidePaths(line)}\n`)
 }
 
 /** Returns a function that prints a line with the seconds since the call of `timed`. */

@@ -1,0 +1,9 @@
+import { isInstalled, packageFile } from './paths.ts'
+
+/** The folder of the guides, relative to the application's folder. An application has the guides as a part of this package. */
+const guidesFolder = isInstalled ? packageFile('cli/docs') : 'docs'
+
+/** Returns a message with the paths at which its guides exist. Messages name guides as in our repository, for example `docs/trust.md`. */
+export function withGuidePaths(text: string, folder = guidesFolder): string {
+  return text.replaceAll(/(?<![\w./-])docs(?=\/[\w.-]+\.md\b)/g, folder)
+}
