@@ -1,4 +1,4 @@
-import type { RecordPosition } from '../../src/api/index.ts'
+import type { EventRow, RecordPosition } from '../../src/api/index.ts'
 
 export type Route =
   | { view: 'live' }
@@ -40,6 +40,9 @@ export const hrefs = {
   entry: (id: string) => `/dead/${encodeURIComponent(id)}`,
   group: (id: string) => `/dead?group=${encodeURIComponent(id)}`,
 }
+
+/** Returns true for the note of a replay. Its ids derive from its position, so they belong to the note alone. */
+export const isNote = ({ validity }: Pick<EventRow, 'validity'>): boolean => validity === 'replay-note'
 
 export const positionText = ({ topic, partition, offset }: RecordPosition) => `${topic}/${partition}/${offset}`
 

@@ -69,10 +69,10 @@ export function PositionLink({ position }: { position: RecordPosition }) {
   )
 }
 
-export function ConversationLink({ id, isWhole }: { id: string; isWhole?: boolean }) {
+export function ConversationLink({ id }: { id: string }) {
   return (
     <a class="id" href={hrefs.conversation(id)} title={`Conversation ${id}`}>
-      {isWhole ? id : shortId(id)}
+      {shortId(id)}
     </a>
   )
 }

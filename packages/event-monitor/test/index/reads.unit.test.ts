@@ -293,6 +293,14 @@ describe('reads of the index', () => {
     }
   })
 
+  it('finds no conversation of a replay note', () => {
+    const headers = { 'replay-of': 'orderevents/0/1', 'replayed-as': 'orderevents/0/9' }
+    index.add(indexRecord('', { topic: 'orderevents.dead', headers }))
+    const [note] = index.reads.events({}, 10, undefined).items
+    expect(note?.validity).to.equal('replay-note')
+    expect(index.reads.conversationsOf(note?.correlationId ?? '')).to.deep.equal([])
+  })
+
   it('groups dead letters by their fault, and marks replayed dead letters', () => {
     const story = (offset: number, over: Record<string, string> = {}) => ({
       topic: 'orderevents.dead',

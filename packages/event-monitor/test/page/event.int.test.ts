@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { expect } from 'chai'
 import { eventDetail } from './support/event-sample.ts'
 import { pageTests } from './support/page-tests.ts'
-import { guid } from './support/sample.ts'
+import { guid, noteRow, rowOf } from './support/sample.ts'
 
 describe('the view of an event', () => {
   const tests = pageTests()
@@ -34,6 +34,18 @@ describe('the view of an event', () => {
     )
     await page.keyboard.press('j')
     await page.waitForURL('**/e/orderevents/1/1205')
+  })
+
+  it('links the note of a replay to the conversation of the event, and shows no ids of the note', async () => {
+    const event = rowOf(4)
+    tests.monitor.answers.event = eventDetail({ row: noteRow(5000), cause: event, document: null, effects: [] })
+    const page = await tests.open(path)
+    await page.getByText('Refers to').waitFor()
+    const addresses = await page.locator('.facts a').evaluateAll((all) => all.map((link) => link.getAttribute('href')))
+    const { topic, partition, offset } = event.position
+    expect(addresses).to.deep.equal([`/c/${event.correlationId}`, `/e/${topic}/${partition}/${offset}`])
+    await page.keyboard.press('c')
+    await page.waitForURL(`**/c/${event.correlationId}`)
   })
 
   it('shows the effects of a dry run in each service, with the data before and after the event', async () => {

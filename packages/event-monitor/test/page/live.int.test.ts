@@ -1,7 +1,7 @@
 import { eventually } from '@orderflow/cli'
 import { expect } from 'chai'
 import { pageTests } from './support/page-tests.ts'
-import { completenessOf, rowOf } from './support/sample.ts'
+import { completenessOf, noteRow, rowOf } from './support/sample.ts'
 
 const none = { topic: [], type: [], publisher: [], validity: [] }
 
@@ -25,6 +25,18 @@ describe('the live view', () => {
     tests.monitor.batch({ received: 3, matched: 3, invalid: 3, rows: rowsOf(5003, 3) })
     await page.getByText('3 not valid').waitFor()
     await page.getByText('1,003 events since you opened this view').waitFor()
+  })
+
+  it('links each row to its conversation, except the note of a replay', async () => {
+    const page = await tests.open('/')
+    await page.locator('.event-row .what').first().waitFor()
+    await isStreaming()
+    tests.monitor.batch({ matched: 2, rows: [noteRow(5000), rowOf(4999)] })
+    const links = (offset: number) => page.locator('.event-row', { hasText: `/${offset}` }).locator('a[href^="/c/"]')
+    await links(5999).waitFor()
+    expect(await links(6000).count()).to.equal(0)
+    for (const key of ['j', 'c', 'j', 'c']) await page.keyboard.press(key)
+    await page.waitForURL(`**/c/${rowOf(4999).correlationId}`)
   })
 
   it('reports rows that were lost because the browser was too slow', async () => {

@@ -9,7 +9,7 @@ import { hrefs, positionText } from '../../lib/route.ts'
 import { Answer, Empty } from '../../parts/answers.tsx'
 import { PositionLink, TypeName, ValidityMark } from '../../parts/marks.tsx'
 import { CompletenessLine, type View } from '../../parts/view.tsx'
-import { EventPanel } from './panel.tsx'
+import { EventPanel, eventOf } from './panel.tsx'
 
 export const EventView: View<'event'> = ({ route: { position } }) => {
   const { state, again } = useLoad<EventDetail>(paths.event(position))
@@ -23,8 +23,9 @@ export const EventView: View<'event'> = ({ route: { position } }) => {
     next: to(data?.following),
     previous: to(data?.previous),
     conversation: () => {
-      if (data) go(hrefs.conversation(data.row.correlationId))
-      return data !== null
+      const event = data && eventOf(data)
+      if (event) go(hrefs.conversation(event.correlationId))
+      return Boolean(event)
     },
   })
   return (

@@ -1,6 +1,6 @@
 import type { EventDetail, EventRow } from '../../../src/api/index.ts'
 import { bytes, duration } from '../../lib/format.ts'
-import { hrefs } from '../../lib/route.ts'
+import { hrefs, isNote } from '../../lib/route.ts'
 import { FaultList, JsonView } from '../../parts/json-view.tsx'
 import { PositionLink, publisherOf, RejectedBy, State, Time, TypeName, ValidityMark } from '../../parts/marks.tsx'
 import { Actions } from './actions.tsx'
@@ -46,7 +46,11 @@ export function EventPanel({ detail }: { detail: EventDetail }) {
   )
 }
 
+/** Returns the row of the event whose conversation contains the record. For the note of a replay, this is the failed event, if the index has it. */
+export const eventOf = ({ row, cause }: EventDetail): EventRow | null => (isNote(row) ? cause : row)
+
 function Facts({ row, detail }: { row: EventRow; detail: EventDetail }) {
+  const event = eventOf(detail)
   const late = row.createdAt === null ? null : Date.parse(row.at) - Date.parse(row.createdAt)
   return (
     <dl class="facts">
@@ -62,16 +66,20 @@ function Facts({ row, detail }: { row: EventRow; detail: EventDetail }) {
           </span>
         )}
       </Fact>
-      <Fact name="Id">
-        <a class="id whole" href={hrefs.id(row.id)}>
-          {row.id}
-        </a>
-      </Fact>
-      <Fact name="Conversation">
-        <a class="id whole" href={hrefs.conversation(row.correlationId)}>
-          {row.correlationId}
-        </a>
-      </Fact>
+      {!isNote(row) && (
+        <Fact name="Id">
+          <a class="id whole" href={hrefs.id(row.id)}>
+            {row.id}
+          </a>
+        </Fact>
+      )}
+      {event && (
+        <Fact name="Conversation">
+          <a class="id whole" href={hrefs.conversation(event.correlationId)}>
+            {event.correlationId}
+          </a>
+        </Fact>
+      )}
       <Fact name="Size">
         {bytes(row.bytes)}
         {row.variant && `, ${row.variant} variant`}
@@ -81,7 +89,7 @@ function Facts({ row, detail }: { row: EventRow; detail: EventDetail }) {
           <PositionLink position={row.of} />
         </Fact>
       )}
-      {detail.traceUrl && (
+      {detail.traceUrl && !isNote(row) && (
         <Fact name="Trace">
           <a href={detail.traceUrl} target="_blank" rel="noreferrer">
             {row.traceId}

@@ -5,7 +5,7 @@ import { useKeys } from '../../data/commands.ts'
 import { go } from '../../data/location.ts'
 import { searchOf } from '../../lib/filters.ts'
 import { count } from '../../lib/format.ts'
-import { hrefs, positionText } from '../../lib/route.ts'
+import { hrefs, isNote, positionText } from '../../lib/route.ts'
 import type { Line } from '../../lib/rows.ts'
 import { Empty, TryDemo } from '../../parts/answers.tsx'
 import { ConversationLink, PositionLink, publisherOf, Time, TypeName, ValidityMark } from '../../parts/marks.tsx'
@@ -54,7 +54,9 @@ export function EventList({ session, filter }: { session: LiveSession; filter: E
     next: () => move(1),
     previous: () => move(-1),
     open: onActive((row) => go(hrefs.event(row.position))),
-    conversation: onActive((row) => go(hrefs.conversation(row.correlationId))),
+    conversation: onActive((row) => {
+      if (!isNote(row)) go(hrefs.conversation(row.correlationId))
+    }),
     back: () => {
       if (chosen.value === null) return false
       chosen.value = null
@@ -183,7 +185,7 @@ function LineRow({ line, index, isActive, filter }: Props) {
         <PositionLink position={row.position} />
       </span>
       <span role="gridcell" class="conversation">
-        <ConversationLink id={row.correlationId} />
+        {!isNote(row) && <ConversationLink id={row.correlationId} />}
       </span>
     </div>
   )

@@ -164,7 +164,10 @@ export function createReads(reactions: readonly Reaction[]) {
     },
 
     conversationsOf(guid: string): ConversationsOf['items'] {
-      const rows = withGuid(segments, guid, { limit: 1_000, ascending: true }).map(rowOf)
+      // A note belongs to no conversation: its ids derive from its position.
+      const rows = withGuid(segments, guid, { limit: 1_000, ascending: true })
+        .map(rowOf)
+        .filter(({ validity }) => validity !== 'replay-note')
       return [...Map.groupBy(rows, (row) => row.correlationId)].map(([correlationId, own]) => ({
         correlationId,
         events: own.length,

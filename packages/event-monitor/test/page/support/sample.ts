@@ -50,6 +50,14 @@ const kinds: { name: string; topic: string; app: string; validity: Validity; poi
   },
 ]
 
+/** Returns the row of a note: an event was replayed. Its ids derive from its position. */
+export const noteRow = (number: number): EventRow =>
+  rowOf(number, {
+    ...{ name: null, version: null, appId: null, appName: null, variant: null, problem: null },
+    validity: 'replay-note',
+    of: rowOf(4).position,
+  })
+
 /** Returns the same row whenever it is called with the same number. */
 export function rowOf(number: number, some: Partial<EventRow> = {}): EventRow {
   const kind = kinds[number % kinds.length] ?? kinds[0]
