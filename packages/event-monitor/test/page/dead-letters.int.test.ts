@@ -106,6 +106,7 @@ describe('the dead letters view', () => {
     const outcomes = [{ entry: guid(9, 4), result: 'replayed' as const, as, why: [] }]
     tests.monitor.send('job', job({ id: 'job-9', total: 1, replayed: 1, refused: 0, done: 0, outcomes, edited: true }))
     await page.locator('.job a[href="/e/orderevents/1/2301"]').waitFor()
+    expect(await page.getByRole('button', { name: 'Replay as edited' }).isDisabled()).to.equal(true)
     // The new record is not in the index when the job ends.
     const [attempt] = entry(4).attempts
     const attempts = attempt ? [{ ...attempt, replayed: { as, at: attempt.at, edited: true } }] : []

@@ -40,7 +40,7 @@ export function EditForm({ detail: { entry, attempt, refusals }, editable, again
   const check = useSignal<CheckResult | null>(null)
   const { busy, problem, run } = useTask<'checking' | 'dry-run' | 'sending'>()
   const dryRun = useSignal<DryRunResult | null>(null)
-  const started = useSignal<Job | null>(null)
+  const started = useSignal<{ job: Job; attempt: string } | null>(null)
   const isKept = useSignal(true)
   const resets = useSignal(0)
   const isStale = positionText(base.value.attempt) !== newest
@@ -78,8 +78,11 @@ export function EditForm({ detail: { entry, attempt, refusals }, editable, again
     }
   }, [text.value, base.value, isStale, may('events:operate')])
 
-  const job = started.value && (jobs.value.get(started.value.id) ?? started.value)
+  const job = started.value && (jobs.value.get(started.value.job.id) ?? started.value.job)
   const isOver = job !== null && job.state !== 'running'
+  // If the job refused the event or stopped before it, the user can try again.
+  const isReplayed =
+    isOver && job.replayed + job.done > 0 && started.value?.attempt === positionText(base.value.attempt)
   useEffect(() => {
     if (!isOver) return
     if (job?.replayed) keepDraft(sessionStorage, entry.id, null)
@@ -104,7 +107,8 @@ export function EditForm({ detail: { entry, attempt, refusals }, editable, again
   const send = () =>
     run('sending', async () => {
       try {
-        started.value = await replay({ entries: [entry.id], ...request })
+        const job = await replay({ entries: [entry.id], ...request })
+        started.value = { job, attempt: positionText(request.attempt) }
       } catch (error) {
         // Loads the newer attempt that caused the conflict.
         if (asProblem(error).status === 409) again()
@@ -181,7 +185,7 @@ export function EditForm({ detail: { entry, attempt, refusals }, editable, again
             <button
               type="button"
               class="main"
-              disabled={!isReady || isStale || busy.value !== null || (job !== null && !isOver)}
+              disabled={!isReady || isStale || busy.value !== null || (job !== null && !isOver) || isReplayed}
               onClick={send}
             >
               {busy.value === 'sending' ? 'Replaying…' : isEdited ? 'Replay as edited' : 'Replay unchanged'}
