@@ -15,5 +15,4 @@ root.replaceChildren()
 render(<App />, root)
 keepConnected()
 void loadCaller()
-// Waits a second, so that the view can load its own data before the numbers in the navigation.
-setTimeout(payAttention, 1000)
+payAttention()

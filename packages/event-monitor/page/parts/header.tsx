@@ -1,9 +1,10 @@
-import { signal, useSignal } from '@preact/signals'
+import { computed, signal, useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { type DeadLetterGroups, type HealthView, type MissingReactions, paths } from '../../src/api/index.ts'
 import { credential, get, isSigningIn, me, refusal, signOut } from '../data/api.ts'
 import { useKeys } from '../data/commands.ts'
 import { go, path, search } from '../data/location.ts'
+import { jobs } from '../data/stream.ts'
 import { filterOf, searchOf } from '../lib/filters.ts'
 import { count } from '../lib/format.ts'
 import { destinations } from '../lib/keys.ts'
@@ -210,8 +211,25 @@ const attention = signal<Record<string, number>>({})
 
 const everyMs = 15_000
 
-/** Counts the problems of the views every 15 seconds while the tab is visible. */
-export async function payAttention(): Promise<void> {
+/** The time after which the view has loaded its own data, and after a job the index has the note of its last replay. */
+const pauseMs = 1_000
+
+/** Counts the problems of the views every 15 seconds while the tab is visible, and when a replay job ends. */
+export function payAttention(): void {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const count = async () => {
+    timer = undefined
+    await countProblems()
+    timer ??= setTimeout(count, everyMs)
+  }
+  const ended = computed(() => [...jobs.value.values()].filter(({ state }) => state !== 'running').length)
+  ended.subscribe(() => {
+    clearTimeout(timer)
+    timer = setTimeout(count, pauseMs)
+  })
+}
+
+async function countProblems(): Promise<void> {
   if (!document.hidden && !refusal.value) {
     const [dead, missing, health] = await Promise.allSettled([
       get<DeadLetterGroups>(paths.deadLetters),
@@ -224,5 +242,4 @@ export async function payAttention(): Promise<void> {
       '/health': health.status === 'fulfilled' ? troubles(health.value).length : 0,
     }
   }
-  setTimeout(payAttention, everyMs)
 }

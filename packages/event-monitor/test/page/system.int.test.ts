@@ -1,5 +1,6 @@
 import { eventually } from '@orderflow/cli'
 import { expect } from 'chai'
+import { job } from './support/dead-sample.ts'
 import { pageTests } from './support/page-tests.ts'
 import { health } from './support/system-sample.ts'
 
@@ -12,6 +13,15 @@ describe('the system views', () => {
     await badges.first().waitFor()
     expect(await badges.allInnerTexts()).to.have.length(3)
     expect((await page.locator('.badge').allTextContents()).join()).to.equal('45 problems,2 problems,3 problems')
+  })
+
+  it('counts the problems again when a replay ends', async () => {
+    const page = await tests.open('/audit')
+    await page.locator('nav a', { hasText: '45 problems' }).waitFor()
+    tests.monitor.answers.deadLetters = { ...tests.monitor.answers.deadLetters, open: 44 }
+    tests.monitor.send('job', job())
+    // The next regular count is 15 seconds after the first one.
+    await page.locator('nav a', { hasText: '44 problems' }).waitFor({ timeout: 10_000 })
   })
 
   it('names the problems of services, and shows the lag of each consumer group', async () => {
