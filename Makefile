@@ -4,6 +4,8 @@ run := packages/cli/node
 orderflow := ./orderflow
 bin := $(run) node_modules/.bin
 
+include packages/cli/mistakes.mk
+
 .DEFAULT_GOAL := help
 .PHONY: help
 

@@ -118,7 +118,8 @@ describe('./orderflow upgrade', function () {
       expect(generated).to.contain(`\n${file} linguist-generated\n`)
     const [target = 'no target'] =
       /^dev: .*\n.*\n/m.exec(readFileSync(join(repository, 'tools/new-app/template/Makefile'), 'utf8')) ?? []
-    expect(readFileSync(join(folder, 'Makefile'), 'utf8')).to.contain(`\n${target}`)
+    const makefile = readFileSync(join(folder, 'Makefile'), 'utf8')
+    expect(makefile).to.contain(`\n${target}`).and.to.contain('\ninclude $(wildcard')
     expect(readFileSync(join(folder, '.mocharc.json'), 'utf8')).to.contain('"@orderflow/test-kit/time-limits"')
     expect(await succeeds('npm', 'test', '--', 'order-service')).to.match(/\n\d+ passed, 0 failed\n/)
   })

@@ -21,6 +21,10 @@ const devTarget = `dev: ## Restart services at each change of their code, with l
 \t@exec $(orderflow) dev $\${SERVICE-} $\${INSPECT:+"--inspect=$$INSPECT"}
 `
 
+const mistakes = `# The file exists after the first command, which installs the packages.
+include $(wildcard node_modules/@orderflow/cli/mistakes.mk)
+`
+
 /**
  * All steps, in the order of their versions. Their code may import only modules of Node (see `main.ts`). A codemod loads other packages from the
  * application, with `createRequire`.
@@ -69,6 +73,13 @@ export const steps: readonly Step[] = [
         `.PHONY: dev $1\n\n${devTarget.replaceAll('$', '$$$$')}`,
       )
     },
+  },
+  {
+    version: '0.3.0',
+    title: 'Report unknown targets and variables of make',
+    why: 'GNU make ignores a misspelt variable, such as STAK=local.',
+    change: (application) =>
+      edit(join(application, 'Makefile'), /^\.DEFAULT_GOAL := help\n/m, `${mistakes.replaceAll('$', '$$$$')}\n$&`),
   },
   {
     version: '0.3.0',

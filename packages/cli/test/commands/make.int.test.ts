@@ -8,6 +8,7 @@ function argumentsOf(target: string, variables: Record<string, string>): string[
   const printed = execFileSync('make', ['-s', target, "orderflow=printf '%s\\n'", ...given], {
     cwd: repository,
     env: { PATH: process.env.PATH },
+    stdio: ['ignore', 'pipe', 'pipe'],
   })
   return printed.toString().split('\n').slice(0, -1)
 }
@@ -55,4 +56,27 @@ describe('make', () => {
       expect(argumentsOf(target, variables)).to.deep.equal([target, ...args])
     })
   }
+
+  it('refuses an unknown target, and names the command that lists all', () => {
+    expect(() => argumentsOf('demoo', {})).to.throw('there is no target demoo: make help lists all')
+  })
+
+  for (const name of ['STAK', 'DRYRUN', 'stack']) {
+    it(`refuses the unknown variable ${name}, and lists all`, () => {
+      expect(() => argumentsOf('up', { [name]: 'local' })).to.throw(
+        new RegExp(`there is no variable ${name}: choose from .* DRY_RUN .* STACK `),
+      )
+    })
+  }
+
+  it('accepts settings, variables of commands, and words with = in a value', () => {
+    const given = { Policy__ApproveUpTo: '5', PORT_OFFSET: '1000', ORDER_HTTP_PORT: '1', OTEL_SDK_DISABLED: 'true' }
+    expect(argumentsOf('logs', { ...given, SERVICE: 'a STAK=b' })).to.deep.equal(['logs', 'a STAK=b'])
+  })
+
+  it('leaves the variables of other Makefiles to them', () => {
+    const env = { PATH: process.env.PATH }
+    const args = ['-s', '-n', '-C', 'tools', 'check', 'PART=docs']
+    expect(execFileSync('make', args, { cwd: repository, env }).toString()).to.contain('biome check')
+  })
 })
