@@ -51,7 +51,7 @@ export async function createBrowserReader({
     } else if (instruction.do === 'unfold') {
       operation = operationOf(page, instruction.operation)
       await act(operation.locator('.opblock-summary-control'))
-    } else if (instruction.do === 'press') await act(control(operation ?? page, instruction.name))
+    } else if (instruction.do === 'press') await act(control(operation ?? page.locator(front), instruction.name))
     else if (instruction.do === 'press link') await act(await firstLink(page, instruction.column))
     else if (instruction.do === 'change') {
       const { from, to } = instruction
@@ -68,8 +68,8 @@ export async function createBrowserReader({
   /** Waits until the page shows the text. Like a user, executes a GET again, because its answer can change. */
   async function see(text: string): Promise<Locator> {
     // The examples of an operation can look like its answer.
-    const place = operation ? answerOf(operation) : page
-    const seen = place.getByText(text).filter({ visible: true }).first()
+    const shown = operation ? answerOf(operation) : page
+    const seen = shown.getByText(text).filter({ visible: true }).first()
     const isRead = await operation?.evaluate((block) => block.classList.contains('opblock-get'))
     for (let tries = 0; isRead && tries < 30 && !(await appears(seen)); tries += 1)
       await operation?.locator('.execute').click()
@@ -80,6 +80,9 @@ export async function createBrowserReader({
   return { page, operation: () => operation, follow, close: () => browser.close() }
 }
 
+/** An open dialog, otherwise the whole page. */
+const front = 'dialog[open], body:not(:has(dialog[open]))'
+
 /** Returns true if the text appears in a second. */
 const appears = (text: Locator) =>
   text.waitFor({ timeout: 1000 }).then(
@@ -88,7 +91,7 @@ const appears = (text: Locator) =>
   )
 
 /** A part of the name is enough, because some names end with a number of problems. */
-function control(place: Page | Locator, name: string): Locator {
+function control(place: Locator, name: string): Locator {
   const link = place.getByRole('link', { name })
   return place.getByRole('button', { name }).or(link).filter({ visible: true }).first()
 }

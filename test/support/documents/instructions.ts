@@ -33,7 +33,10 @@ export function sentencesOf(list: string): Sentence[] {
     const plain = text.replaceAll(/\s+/g, ' ').replaceAll(/\[([^\]]+)\]\([^)]+\)/g, '$1')
     const sentences = plain
       .split(/(?<=[.!]) (?=[A-Z_])/)
-      .map((sentence) => ({ text: sentence.replaceAll(/[_`]/g, ''), instructions: instructionsIn(sentence) }))
+      .map((sentence) => ({
+        text: sentence.replaceAll(/`([^`]+)`|_([^_]+)_/g, '$1$2'),
+        instructions: instructionsIn(sentence),
+      }))
       .filter(({ instructions }) => instructions.length > 0)
     if (sentences.length === 0) throw new Error(`a test cannot follow: ${plain}`)
     return sentences

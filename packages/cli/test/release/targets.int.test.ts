@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { repository } from '@orderflow/cli'
 import { expect } from 'chai'
@@ -22,7 +22,7 @@ describe('the Makefile', () => {
 
   it('contains release targets for every service folder, and lists them in `make help`', () => {
     const folder = temporaryFolder()
-    copyFileSync(join(repository, 'Makefile'), join(folder, 'Makefile'))
+    for (const file of ['Makefile', 'packages/cli/mistakes.mk']) cpSync(join(repository, file), join(folder, file))
     for (const service of ['order-service', 'gift-card-service']) {
       mkdirSync(join(folder, service))
       writeFileSync(join(folder, service, 'package.json'), '{}')
