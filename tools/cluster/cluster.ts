@@ -25,7 +25,7 @@ import { cgroupRoots, runFolder, stopRun } from './stop.ts'
 export { daprNamespace, rolledOut } from './addons.ts'
 export type { Clients } from './clients.ts'
 export { hostAddress, podsCidr, serviceCidr } from './network.ts'
-export { programFile } from './programs.ts'
+export { clientFolders } from './programs.ts'
 export { clusterMissing } from './requirements.ts'
 export { stopCluster } from './stop.ts'
 

@@ -2,7 +2,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { localFolder, repository } from '@orderflow/cli'
 import { contextName } from './certificates.ts'
-import { programFile } from './programs.ts'
+import { clientFolders } from './programs.ts'
 
 /** The file with the variables of the cluster and its servers. A shell reads it with `. .stack/cluster.sh`. */
 export const exportsFile = join(localFolder, 'cluster.sh')
@@ -14,10 +14,9 @@ export const exportLine = (name: string, value: string): string => `export ${nam
 
 /** Returns the lines with which `kubectl`, `helm` and `make up` use a cluster of this machine. */
 export function linesOfCluster(kubeconfig: string): string[] {
-  const folders = [programFile('hyperkube', 'kubectl'), programFile('helm')].map((file) => dirname(file))
   return [
     exportLine('KUBECONFIG', kubeconfig),
-    `${exportLine('PATH', folders.join(':'))}:"$PATH"`,
+    `${exportLine('PATH', clientFolders().join(':'))}:"$PATH"`,
     // Otherwise `make up` would ask, because the address of the cluster is not a loopback address.
     exportLine('CONFIRM', contextName),
   ]

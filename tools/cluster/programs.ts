@@ -1,5 +1,5 @@
 import { copyFileSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import {
   buildTime,
   CliError,
@@ -148,6 +148,10 @@ const folderOf = ({ name, version }: Program) => join(cacheFolder(), `${name}-${
 /** Returns a file of a built program, such as `kubectl` of `hyperkube`. */
 export const programFile = (name: ProgramName, file: string = programs[name].name): string =>
   join(folderOf(programs[name]), file)
+
+/** Returns the folders of `kubectl` and `helm`, for PATH. */
+export const clientFolders = (): string[] =>
+  [programFile('hyperkube', 'kubectl'), programFile('helm')].map((file) => dirname(file))
 
 /** The pinned hashes of modules, by `path@version`. The `h1:` hash of a module also covers its go.sum. */
 const hashesFile = join(folder, 'hashes.json')
