@@ -1,5 +1,5 @@
 import type { RecordedLine } from './recording.ts'
-import { columns, escaped, type Piece, rowsOf } from './terminal-text.ts'
+import { colourStyle, columns, elementOf, escaped, rowsOf } from './terminal-text.ts'
 
 const [characterWidth, lineHeight, margin] = [7.8, 18, 16]
 /** The time for which all lines stay before the animation restarts. */
@@ -7,8 +7,7 @@ const holdMs = 8000
 
 const style = `
 text { font: 13px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; fill: #d8dee9; white-space: pre; }
-.bold { font-weight: bold; fill: #fff; } .dim { fill: #8a94a6; } .red { fill: #ff7b72; }
-.green { fill: #7ee787; } .yellow { fill: #e3b341; } .cyan { fill: #79c0ff; }
+${colourStyle('fill')}
 `.trim()
 
 /**
@@ -27,7 +26,7 @@ export function terminalSvg(recording: RecordedLine[], title: string): string {
   })
   const texts = rows.map(({ at, pieces }, index) => {
     const y = margin + (index + 0.75) * lineHeight
-    return `<text x="${margin}" y="${y}" class="k${moments.indexOf(at)}">${pieces.map(tspan).join('')}</text>`
+    return `<text x="${margin}" y="${y}" class="k${moments.indexOf(at)}">${pieces.map((piece) => elementOf('tspan', piece)).join('')}</text>`
   })
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img" aria-label="${escaped(title)}">
 <style>
@@ -39,8 +38,4 @@ ${keyframes.join('\n')}
 ${texts.join('\n')}
 </svg>
 `
-}
-
-function tspan({ style, text }: Piece): string {
-  return style ? `<tspan class="${style}">${escaped(text)}</tspan>` : escaped(text)
 }

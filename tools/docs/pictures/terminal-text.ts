@@ -4,6 +4,18 @@ export const columns = 112
 /** Maps the terminal codes of `styleText` to CSS classes. Any other code ends a style. */
 const classes: Record<string, string> = { 1: 'bold', 2: 'dim', 31: 'red', 32: 'green', 33: 'yellow', 36: 'cyan' }
 
+const colours = { bold: '#fff', dim: '#8a94a6', red: '#ff7b72', green: '#7ee787', yellow: '#e3b341', cyan: '#79c0ff' }
+
+/**
+ * Returns the CSS of the classes.
+ * @param property the colour of a text: `fill` in SVG, `color` in HTML
+ */
+export const colourStyle = (property: 'fill' | 'color'): string =>
+  [
+    '.bold { font-weight: bold; }',
+    ...Object.entries(colours).map(([name, colour]) => `.${name} { ${property}: ${colour}; }`),
+  ].join(' ')
+
 export interface Piece {
   style: string | undefined
   text: string
@@ -46,6 +58,10 @@ function joined(characters: Piece[]): Piece[] {
   }
   return pieces
 }
+
+/** Returns an element of SVG or HTML with the class of the piece, or only its text. */
+export const elementOf = (tag: 'tspan' | 'span', { style, text }: Piece): string =>
+  style ? `<${tag} class="${style}">${escaped(text)}</${tag}>` : escaped(text)
 
 export function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { openBrowser } from '@orderflow/cli/browser'
 import type { Locator, Page } from 'playwright-core'
 import type { RecordedLine } from '../recording.ts'
-import { escaped, rowsOf } from '../terminal-text.ts'
+import { colourStyle, elementOf, escaped, rowsOf } from '../terminal-text.ts'
 
 /** A picture of the film, as PNG, and its duration in milliseconds. */
 export interface Frame {
@@ -44,7 +44,7 @@ h1 { font-size: 24px; font-weight: 500; height: 94px; padding: 0 40px; display: 
 .window { margin: 0 40px; width: ${viewport.width}px; border-radius: 8px; overflow: hidden; box-shadow: 0 4px 24px #0008; position: relative }
 .bar { height: ${bar}px; background: #d6dae1; color: #333; font: 15px/${bar}px system-ui, sans-serif; padding: 0 16px }
 .terminal { height: ${viewport.height}px; background: #161b22; color: #d8dee9; font: 15.5px/19px ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace; padding: 14px 18px; white-space: pre; overflow: hidden }
-.bold { font-weight: bold; color: #fff } .dim { color: #8a94a6 } .red { color: #ff7b72 } .green { color: #7ee787 } .yellow { color: #e3b341 } .cyan { color: #79c0ff }
+${colourStyle('color')}
 img { display: block } .pointer { position: absolute; width: 26px; height: 26px; margin: -13px; border-radius: 50%; background: #f97316b0; border: 2px solid #fff }
 .mark { position: absolute; border: 3px solid #f97316; border-radius: 4px }
 `
@@ -93,7 +93,7 @@ export async function createStage(): Promise<Stage> {
         const next = rows[index + 1]
         if (next && next.at - at < 40) continue
         const shown = rows.slice(Math.max(0, index + 1 - terminalRows), index + 1)
-        const text = shown.map(({ pieces }) => pieces.map(span).join('')).join('\n')
+        const text = shown.map(({ pieces }) => pieces.map((piece) => elementOf('span', piece)).join('')).join('\n')
         await draw(
           next ? (next.at - at) / speed : readingMs(caption),
           'Terminal',
@@ -123,6 +123,3 @@ export async function createStage(): Promise<Stage> {
     close: () => browser.close(),
   }
 }
-
-const span = ({ style, text }: { style: string | undefined; text: string }) =>
-  style ? `<span class="${style}">${escaped(text)}</span>` : escaped(text)
