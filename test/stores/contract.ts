@@ -59,6 +59,15 @@ export function storeContract(tested: () => TestedStore): void {
       expect(await stored('a', 'b', 'c')).to.deep.equal([1, 'old', 1])
     })
 
+    it('writes either all needed documents or no document, if the caller chooses the etags', async () => {
+      await one.save([write('a', 'old')], randomUUID())
+      const writes = [write('a', 1, 'absent'), write('b', 1, 'absent'), write('c', 1)]
+      expect(await refused(other.save(writes, randomUUID(), 1))).to.equal(true)
+      const { choosesEtags } = await one.store()
+      expect(await stored('a', 'b', 'c')).to.deep.equal(choosesEtags ? ['old', undefined, undefined] : ['old', 1, 1])
+      expect(await refused(other.save(writes.slice(1), randomUUID(), 2))).to.equal(!choosesEtags)
+    })
+
     it('changes the etag of a document even if the content is the same', async () => {
       await one.save([write('a', 1)], randomUUID())
       const before = await etagOf('a')

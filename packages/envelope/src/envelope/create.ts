@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { parse, v4 } from 'uuid'
-import { newestType, partsOf } from '../schemas/schemas.ts'
+import { newestPartsOf } from '../schemas/schemas.ts'
 import type { Envelope, EventName, EventOf, EventType, PayloadOf, ReceivedEnvelope } from '../schemas/types.ts'
 import { eventFault, limitFault, together } from '../validation/check.ts'
 import { refuse } from '../validation/problems.ts'
@@ -31,7 +31,7 @@ export interface NewEvent<T extends EventType | EventName> {
  * @throws {EnvelopeError} if it breaks the rules for publishers (schemas/envelope.full.json, schemas/events/, check.ts)
  */
 export function createEnvelope<T extends EventType | EventName>(event: NewEvent<T>): Envelope & EventOf<T> {
-  const { Name, Version } = partsOf(newestType(event.type))
+  const { Name, Version } = newestPartsOf(event.type)
   const traceId = event.traceId ?? v4()
   const envelope = {
     ...(event.headers && { Headers: event.headers }),
@@ -107,10 +107,8 @@ function contentParts({ value, key }: RecordContent): [value: string, key: strin
   return [sha256(value), key === undefined || key.byteLength === 0 ? '' : sha256(key)]
 }
 
-function derivedId(kind: 'event' | 'trace', source: IdSource): string {
-  if (!('value' in source)) return deterministicId(kind, source.topic, `${source.partition}`, `${source.offset}`)
-  const [value, key] = contentParts(source)
-  return deterministicId(kind, value, key)
+function partsOfSource(source: IdSource): string[] {
+  return 'value' in source ? contentParts(source) : [source.topic, `${source.partition}`, `${source.offset}`]
 }
 
 /**
@@ -120,10 +118,14 @@ function derivedId(kind: 'event' | 'trace', source: IdSource): string {
 export function completeEnvelope<E extends ReceivedEnvelope>(envelope: E, source: IdSource): E & Envelope {
   const { Id, CorrelationId, TraceId } = envelope
   if (Id !== undefined && CorrelationId !== undefined && TraceId !== undefined) return envelope as E & Envelope
-  const trace = TraceId ?? CorrelationId ?? derivedId('trace', source)
+  const known = TraceId ?? CorrelationId
+  const parts = Id === undefined || known === undefined ? partsOfSource(source) : []
+  // biome-ignore lint/plugin/no-spread-arguments: a source has two or three parts
+  const trace = known ?? deterministicId('trace', ...parts)
   return {
     ...envelope,
-    Id: Id ?? derivedId('event', source),
+    // biome-ignore lint/plugin/no-spread-arguments: a source has two or three parts
+    Id: Id ?? deterministicId('event', ...parts),
     CorrelationId: CorrelationId ?? trace,
     TraceId: trace,
   }

@@ -263,8 +263,8 @@ export function inexactFields(event: { Name: string; Version: number; Payload: o
   const numbers = names.filter((name) => typeof payload[name] === 'number')
   if (numbers.length === 0) return []
   // A number that is almost zero is read as zero, so a zero may be inexact.
-  const mayBeInexact =
-    numbers.some((name) => payload[name] === 0) || manyDigits.test(Buffer.from(bytes).toString('latin1'))
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const mayBeInexact = numbers.some((name) => payload[name] === 0) || manyDigits.test(text.toString('latin1'))
   if (!mayBeInexact) return []
   const inexact = hiddenByParsing(bytes).inexactNumbers.filter(([field]) => field === 'Payload')
   return numbers

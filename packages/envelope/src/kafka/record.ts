@@ -16,7 +16,8 @@ export interface OutgoingRecord {
  */
 export function keyOf(document: unknown, fields: string | readonly string[] = keyFields(document)): string | undefined {
   const payload = Object((document as { Payload?: unknown } | null)?.Payload) as Record<string, unknown>
-  const values = [fields].flat().map((field) => (Object.hasOwn(payload, field) ? payload[field] : undefined))
+  const names = typeof fields === 'string' ? [fields] : fields
+  const values = names.map((field) => (Object.hasOwn(payload, field) ? payload[field] : undefined))
   const isWhole = values.every((value) => typeof value === 'string' || typeof value === 'number')
   return isWhole && values.length > 0 ? values.join('/') : undefined
 }

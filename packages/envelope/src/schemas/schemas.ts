@@ -79,10 +79,21 @@ export const payloadSchemas: ReadonlyMap<string, PayloadSchema> = new Map(
 
 export const knownVersions: ReadonlyMap<string, readonly number[]> = versionsByName(payloadSchemas.keys())
 
+const newestParts: ReadonlyMap<string, ReturnType<typeof partsOf>> = new Map(
+  Array.from(knownVersions, ([Name, versions]) => [Name, { Name, Version: versions.at(-1) as number }]),
+)
+const newestTypes: ReadonlyMap<string, string> = new Map(
+  Array.from(newestParts, ([name, parts]) => [name, typeOf(parts)]),
+)
+
 /** Returns the newest event type of a name, or any other text unchanged. */
 export function newestType(typeOrName: string): string {
-  const newest = knownVersions.get(typeOrName)?.at(-1)
-  return newest === undefined ? typeOrName : `${typeOrName}@${newest}`
+  return newestTypes.get(typeOrName) ?? typeOrName
+}
+
+/** Returns the Name and Version of an event type, or of the newest type of a name. */
+export function newestPartsOf(typeOrName: string): ReturnType<typeof partsOf> {
+  return newestParts.get(typeOrName) ?? partsOf(typeOrName)
 }
 
 /** Returns the schemas of an object's fields, with all references filled in. */

@@ -182,12 +182,12 @@ export function createSidecar(settings: SidecarSettings): Sidecar {
       await call('write state', executeStateTransaction, { storeName: state.Store, operations })
     },
 
-    async save(writes, etag) {
+    async save(writes, etag, needed = 0) {
       if (!(await savesInOneCall())) {
         await call('save state', saveState, { storeName: state.Store, states: writes.map(stateItemOf) })
         return
       }
-      const saved = await execute('save state', savingStatement(writes, etag))
+      const saved = await execute('save state', savingStatement(writes, etag, needed))
       if (saved === writes.length) return
       throw new SidecarError(
         'save state',

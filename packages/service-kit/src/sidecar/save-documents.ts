@@ -15,36 +15,49 @@ const columns = [
  * The SQL that creates the functions of a service's database. Dapr's `state.postgresql` saves each document with a statement of its own.
  * `save_documents` saves all documents of a batch in one transaction, with the same guards (docs/adr/0046). It adds the caller's user to
  * each key, as Dapr adds the AppId, so callers can only change documents of their own service. All
- * saved documents get the same etag. It returns the keys of the saved documents.
+ * saved documents get the same etag. It returns the keys of the saved documents. If a guard of the first
+ * `needed` documents fails, the whole call fails.
  */
 export const databaseFunctions = `
-CREATE OR REPLACE FUNCTION public.save_documents(keys text[], documents text[], guards text[], new_etag uuid) RETURNS SETOF text
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $function$
+CREATE OR REPLACE FUNCTION public.save_documents(keys text[], documents text[], guards text[], needed integer, new_etag uuid) RETURNS SETOF text
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+-- Forbids plans that read the whole table. A connection would make such a plan while the table is empty, and keep it for a minute.
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $function$
 DECLARE
   prefix text := session_user || '||';
   unguarded text[] := ARRAY(SELECT prefix || write.key FROM unnest(keys, guards) AS write (key, guard) WHERE write.guard = '');
+  saved text[];
 BEGIN
   -- Both statements lock rows in the order of their keys. So batches that write the same documents wait, but rarely block each other.
-  RETURN QUERY INSERT INTO public.state AS stored (key, value, etag)
+  WITH written AS (
+    INSERT INTO public.state AS stored (key, value, etag)
     SELECT prefix || write.key, convert_to(write.document, 'UTF8'), new_etag
     FROM unnest(keys, documents, guards) AS write (key, document, guard)
     WHERE write.guard IN ('', 'absent') ORDER BY write.key
     ON CONFLICT (key) DO UPDATE
     SET value = excluded.value, etag = new_etag, updated_at = now(), expires_at = NULL
     WHERE stored.key = ANY (unguarded) OR stored.expires_at < now()
-    RETURNING stored.key;
+    RETURNING stored.key
+  )
+  SELECT coalesce(array_agg(written.key), '{}') INTO saved FROM written;
   IF EXISTS (SELECT FROM unnest(guards) AS guard WHERE guard NOT IN ('', 'absent')) THEN
-    RETURN QUERY WITH locked AS MATERIALIZED (
+    WITH locked AS MATERIALIZED (
       SELECT stored.key, write.document
       FROM unnest(keys, documents, guards) AS write (key, document, guard)
       JOIN public.state AS stored ON stored.key = prefix || write.key AND stored.etag::text = write.guard
-      ORDER BY stored.key FOR UPDATE OF stored
+      WHERE write.guard NOT IN ('', 'absent') ORDER BY stored.key FOR UPDATE OF stored
+    ), written AS (
+      UPDATE public.state AS stored
+      SET value = convert_to(locked.document, 'UTF8'), etag = new_etag, updated_at = now(), expires_at = NULL
+      FROM locked WHERE stored.key = locked.key
+      RETURNING stored.key
     )
-    UPDATE public.state AS stored
-    SET value = convert_to(locked.document, 'UTF8'), etag = new_etag, updated_at = now(), expires_at = NULL
-    FROM locked WHERE stored.key = locked.key
-    RETURNING stored.key;
+    SELECT saved || coalesce(array_agg(written.key), '{}') INTO saved FROM written;
   END IF;
+  IF EXISTS (SELECT FROM unnest(keys[:needed]) AS key WHERE prefix || key <> ALL (saved)) THEN
+    RAISE EXCEPTION 'etag mismatch: a needed document was not saved';
+  END IF;
+  RETURN QUERY SELECT unnest(saved);
 END
 $function$;
 
@@ -73,10 +86,10 @@ export interface Statement {
 }
 
 /** Creates the statement that saves documents. The number of its rows is the number of saved documents. */
-export function savingStatement(writes: Write[], etag: string): Statement {
+export function savingStatement(writes: Write[], etag: string, needed: number): Statement {
   const guards = writes.map(({ guard = '' }) => (typeof guard === 'object' ? guard.etag : guard))
-  const params = [writes.map(({ key }) => key), writes.map(({ value }) => value), guards, etag]
-  return { sql: 'SELECT FROM save_documents($1, $2, $3, $4)', params: JSON.stringify(params) }
+  const params = [writes.map(({ key }) => key), writes.map(({ value }) => value), guards, needed, etag]
+  return { sql: 'SELECT FROM save_documents($1, $2, $3, $4, $5)', params: JSON.stringify(params) }
 }
 
 /** The statement that fails if Dapr's table is unknown. */

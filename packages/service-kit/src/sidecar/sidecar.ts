@@ -56,8 +56,9 @@ export interface Sidecar {
   /**
    * Writes all documents in one call. If the call fails, some documents may still have been written.
    * @param etag a UUID, which the written documents get as their etag if `store` returns `choosesEtags`
+   * @param needed if `store` returns `choosesEtags`, a failed guard of the first `needed` documents prevents all writes of the call
    */
-  save(writes: Write[], etag: string): Promise<void>
+  save(writes: Write[], etag: string, needed?: number): Promise<void>
   store(): Promise<Store>
   /** Returns the reason why the sidecar itself is unhealthy; otherwise undefined. */
   fault(): Promise<string | undefined>

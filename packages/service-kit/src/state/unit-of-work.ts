@@ -168,13 +168,21 @@ interface Batch {
   existing: number
 }
 
+/** The outcome of a save: the keys of the documents that were not written, and the error if there are such keys. */
+interface Saved {
+  error: unknown
+  missing: Set<string>
+}
+
+const allSaved: Saved = { error: undefined, missing: new Set() }
+
 /**
  * Creates the unit of work for a remote store, where round trips are expensive, and replicas must not make each other wait. A bulk save writes all
  * documents, each with its own guard (docs/adr/0017).
  *
  * If `choosesEtags` is true, batches treat their documents as absent without reading them. If a document exists, its guard fails, and its operation
  * runs again with a read. While most documents exist, batches read first. Without its etag, a stored document could be the operation's own write or
- * an equal one of an earlier run.
+ * an equal one of an earlier run. Such a store also saves the list together with the documents.
  */
 export function createIndependent(
   sidecar: Sidecar,
@@ -192,12 +200,8 @@ export function createIndependent(
     return result
   }
 
-  /** Runs all operations and stores the list's writes. Returns the writes of the documents, and the error if the list's writes failed. */
-  async function decide(
-    works: Work<unknown>[],
-    batch: Batch,
-    attempt: number,
-  ): Promise<{ writes: Write[]; error: unknown }> {
+  /** Runs all operations and saves their writes. */
+  async function execute(works: Work<unknown>[], batch: Batch, attempt: number): Promise<Saved> {
     const list = lists(spacesOf(works))
     const isRead = attempt > 1 || mostExist
     const asked = isRead ? works.flatMap(keysOf) : []
@@ -205,46 +209,48 @@ export function createIndependent(
     const keys = [...new Set([...watched.keys, ...asked])]
     const read = keys.length > 0 ? await sidecar.read(keys) : new Map<string, StoredDocument>()
     if (attempt >= askedOneByOneFrom) await addMissing(sidecar, read, asked)
-    return alone(async () => {
+    batch.existing += works.filter(({ key }) => read.has(key)).length
+    const { writes, saved } = await alone(async () => {
       watched.check(read)
       await list.open((keys) => sidecar.read(keys))
-      const decided = await decideAll(works, read, list, sidecar, { isRead })
-      for (const [index, work] of works.entries()) batch.results.set(work, decided.results[index] as Settled<unknown>)
-      // The list is saved first. After a crash, it may have slots whose documents are missing. Readers skip such slots.
+      const { results, writes, draft } = await decideAll(works, read, list, sidecar, { isRead })
+      for (const [index, work] of works.entries()) batch.results.set(work, results[index] as Settled<unknown>)
+      // The list is saved first, or together with the documents. After a crash, it may have slots whose documents are missing. Readers skip such slots.
+      const lists = draft.writes()
       const etag = randomUUID()
-      const error = await save(decided.draft.writes(), etag)
-      if (error) list.leave()
-      else decided.draft.stored(choosesEtags ? etag : undefined)
-      batch.existing += works.filter(({ key }) => read.has(key)).length
-      return { writes: decided.writes, error }
+      const saved = await save(choosesEtags ? [...lists, ...writes] : lists, etag, lists.length).catch((error) => {
+        list.leave()
+        throw error
+      })
+      const isListed = lists.every(({ key }) => !saved.missing.has(key))
+      if (isListed) draft.stored(choosesEtags ? etag : undefined)
+      else if (!isRefusal(saved.error)) list.leave()
+      if (choosesEtags) return { writes, saved }
+      return { writes, saved: isListed ? undefined : { ...saved, missing: new Set(writes.map(({ key }) => key)) } }
     })
+    return saved ?? save(writes, randomUUID())
   }
 
-  async function save(writes: Write[], etag: string): Promise<unknown> {
-    if (writes.length === 0) return undefined
-    return sidecar.save(writes, etag).catch((error: unknown) => error)
-  }
-
-  /** Returns the keys of the writes that failed. It reads the documents, because a failed bulk save does not report these keys. */
-  async function missingOf(writes: Write[], etag: string): Promise<Set<string>> {
-    const stored = await sidecar.read(writes.map(({ key }) => key))
-    const isStored = ({ key, value }: Write) =>
-      choosesEtags ? stored.get(key)?.etag === etag : JSON.stringify(stored.get(key)?.value) === value
-    return new Set(writes.filter((write) => !isStored(write)).map(({ key }) => key))
+  /** Saves documents. If the save failed, reads them, because the error does not report which documents were written. */
+  async function save(writes: Write[], etag: string, needed = 0): Promise<Saved> {
+    if (writes.length === 0) return allSaved
+    try {
+      await sidecar.save(writes, etag, needed)
+      return allSaved
+    } catch (error) {
+      const stored = await sidecar.read(writes.map(({ key }) => key))
+      const isStored = ({ key, value }: Write) =>
+        choosesEtags ? stored.get(key)?.etag === etag : JSON.stringify(stored.get(key)?.value) === value
+      return { error, missing: new Set(writes.filter((write) => !isStored(write)).map(({ key }) => key)) }
+    }
   }
 
   async function settle(works: Work<unknown>[], batch: Batch): Promise<void> {
     let open = works
     for (let attempt = 1; ; attempt += 1) {
-      const decided = await decide(open, batch, attempt)
-      const etag = randomUUID()
-      const error = decided.error ?? (await save(decided.writes, etag))
-      if (!error) return
-      if (!decided.error) {
-        const missing = await missingOf(decided.writes, etag)
-        // Repeats each operation that wrote or read a document whose write failed.
-        open = open.filter((work) => keysOf(work).some((key) => missing.has(key)))
-      }
+      const { error, missing } = await execute(open, batch, attempt)
+      // Repeats each operation that wrote or read a document whose write failed.
+      open = open.filter((work) => keysOf(work).some((key) => missing.has(key)))
       if (open.length === 0) return
       if (isRefusal(error) && open.length > 1) {
         const half = Math.ceil(open.length / 2)

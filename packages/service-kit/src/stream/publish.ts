@@ -154,8 +154,9 @@ export function createPublisher(sidecar: Sidecar, watchOf?: (topic: string) => Q
 
 /** Returns the size of a record in bytes. The key is counted twice, because it is also sent as a header. */
 function sizeOf({ value, key = '', headers }: OutgoingEvent): number {
-  const texts = [key, key, ...Object.entries(headers).flat()]
-  return texts.reduce((sum, text) => sum + Buffer.byteLength(text), value.byteLength)
+  let bytes = value.byteLength + 2 * Buffer.byteLength(key)
+  for (const [name, text] of Object.entries(headers)) bytes += Buffer.byteLength(name) + Buffer.byteLength(text)
+  return bytes
 }
 
 /**

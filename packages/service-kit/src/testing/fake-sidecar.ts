@@ -73,11 +73,12 @@ export class FakeSidecar implements Sidecar {
     for (const { key, value } of writes) this.set(key, JSON.parse(value))
   }
 
-  async save(writes: Write[], etag: string): Promise<void> {
+  async save(writes: Write[], etag: string, needed = 0): Promise<void> {
     await this.#call('save')
     this.beforeWrite()
     const held = writes.filter((write) => this.#holds(write))
     const { choosesEtags } = await this.store()
+    if (choosesEtags && !writes.slice(0, needed).every((write) => held.includes(write))) throw lostRace()
     for (const { key, value } of held) this.set(key, JSON.parse(value), choosesEtags ? etag : undefined)
     if (held.length < writes.length) throw lostRace()
   }

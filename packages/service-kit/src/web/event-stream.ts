@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express'
 import type { Caller } from '../auth/caller.ts'
-import { type Inputs, type Model, readInputs, type Values } from './input.ts'
+import { type Inputs, inputsReader, type Model, type Values } from './input.ts'
 import type { Definition, Route } from './route.ts'
 import { callerOf } from './security.ts'
 
@@ -42,6 +42,7 @@ export function createStreams(): Streams {
       body,
       open: begin,
     }: StreamDefinition<I>): Route {
+      const readInputs = inputsReader(input)
       const operation = {
         ...{ method: 'get' as const, path, scope, summary, description, inputs: Object.values(input) },
         ...{
@@ -56,7 +57,7 @@ export function createStreams(): Streams {
         async handle(request: Request, response: Response) {
           // If the client disconnected during authentication, the response has already emitted `close`.
           if (request.socket.destroyed) return
-          const values = readInputs(input, request)
+          const values = readInputs(request)
           response.status(200).set({ 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' })
           if (request.method === 'HEAD' || isEnding) return void response.end()
           const heartbeat = setInterval(() => write(':\n\n'), heartbeatMs)

@@ -51,22 +51,30 @@ export type Inputs = Record<string, Input<unknown>>
 
 export type Values<I extends Inputs> = { [K in keyof I]: I[K] extends Input<infer T> ? T : never }
 
-/** Reads all inputs in order. @throws {HttpProblem} for an invalid input, and for an unknown query parameter */
-export function readInputs<I extends Inputs>(inputs: I, request: Request): Values<I> {
-  refuseUnknownQuery(Object.values(inputs), request)
-  const values = Object.entries(inputs).map(([name, input]) => [name, input.read(request)])
-  return Object.fromEntries(values) as Values<I>
+/**
+ * Creates a function that reads all inputs in order.
+ * @throws {HttpProblem} (the function) for an invalid input, and for an unknown query parameter
+ */
+export function inputsReader<I extends Inputs>(inputs: I): (request: Request) => Values<I> {
+  const entries = Object.entries(inputs)
+  const parameters = entries.flatMap(([, { parameters = [] }]) => parameters)
+  const known = new Set(parameters.filter((one) => one.in === 'query').map(({ name }) => name))
+  return (request) => {
+    refuseUnknownQuery(known, request)
+    const values: Record<string, unknown> = {}
+    for (const [name, input] of entries) values[name] = input.read(request)
+    return values as Values<I>
+  }
 }
 
 /** Refuses unknown query parameters. Otherwise a client with `?next=` instead of `?cursor=` would always get the first page. */
-function refuseUnknownQuery(inputs: readonly Input<unknown>[], { query }: Request): void {
-  const names = inputs.flatMap(({ parameters = [] }) => parameters.filter((one) => one.in === 'query'))
-  const known = new Set(names.map(({ name }) => name))
-  const detail = `is not a query parameter of this operation; the parameters are: ${[...known].join(', ') || 'none'}`
+function refuseUnknownQuery(known: ReadonlySet<string>, { query }: Request): void {
   const unknown = Object.keys(query).filter((name) => !known.has(name))
+  if (unknown.length === 0) return
+  const detail = `is not a query parameter of this operation; the parameters are: ${[...known].join(', ') || 'none'}`
   // Unusual names are hidden, because they may contain personal data.
   const shown = new Set(unknown.map((name) => (isPlainKey(name) ? name : '***')))
-  if (shown.size > 0) throw invalid(Array.from(shown, (pointer) => ({ pointer, detail })))
+  throw invalid(Array.from(shown, (pointer) => ({ pointer, detail })))
 }
 
 type Described = Pick<Parameter, 'description' | 'example'>
@@ -318,8 +326,9 @@ export function bodyReader<T>(fields: ContractFields<T>): (body: unknown) => T {
     const errors = validate(given).map(fieldError)
     const others = errors.filter(({ pointer }) => !narrowed.has(pointer))
     if (others.length + flaws.length > 0) throw invalid([...others, ...flaws])
-    const present = readers.filter(({ name }) => given[name] !== undefined)
-    return Object.fromEntries(present.map(({ name, read }) => [name, read(given[name])])) as T
+    const values: Record<string, unknown> = {}
+    for (const { name, read } of readers) if (given[name] !== undefined) values[name] = read(given[name])
+    return values as T
   }
 }
 

@@ -3,7 +3,7 @@ import { type Request, type RequestHandler, type Response, Router } from 'expres
 import type { Caller, Scope } from '../auth/caller.ts'
 import { handled } from '../telemetry/context.ts'
 import { readBody } from './body.ts'
-import { type Input, type Inputs, type Model, readInputs, type Values } from './input.ts'
+import { type Input, type Inputs, inputsReader, type Model, type Values } from './input.ts'
 import { HttpProblem, notFound } from './problems.ts'
 import { callerOf, requireScope } from './security.ts'
 
@@ -54,12 +54,13 @@ export interface Route {
 
 export function route<I extends Inputs, S extends number, T>(definition: Definition<I, S, T>): Route {
   const { method, path, scope, summary, description, input, answers, body, refusals = [], handle } = definition
+  const readInputs = inputsReader(input)
   return {
     operation: { method, path, scope, summary, description, inputs: Object.values(input), answers, body, refusals },
     async handle(request, response) {
       const caller = callerOf(response)
       const context = { traceId: handled()?.traceId, tenant: caller?.tenant ?? noTenant, caller }
-      const answer = await handle(readInputs(input, request), context)
+      const answer = await handle(readInputs(request), context)
       if (answer.location !== undefined) response.location(request.baseUrl + answer.location)
       response.status(answer.status).json(answer.body)
     },

@@ -107,9 +107,11 @@ export function requireKnownHost(hosts: string): RequestHandler {
  * Returns the host names of a request: the names in all Host headers (RFC 9112 allows only one), and the name in an absolute URL. An invalid host
  * is returned as an empty text. `X-Forwarded-Host` is ignored, because pages can set it.
  */
-function namesOf({ headersDistinct, url }: Request): string[] {
+function namesOf({ rawHeaders, url }: Request): string[] {
   const target = url.startsWith('/') || url === '*' ? [] : [URL.parse(url)?.host ?? '']
-  return [...(headersDistinct.host ?? []), ...target].map((host) => {
+  // `headers` has only the first Host header, and `headersDistinct` would collect all headers.
+  const sent = rawHeaders.filter((_, index) => rawHeaders[index - 1]?.toLowerCase() === 'host' && index % 2 === 1)
+  return [...sent, ...target].map((host) => {
     const [, name = ''] = /^(\[[\da-f:.]+\]|[^\s:@/?#[\]]+)(?::\d*)?$/i.exec(host) ?? []
     return normalized(name)
   })

@@ -258,17 +258,21 @@ describe('createSidecar', () => {
 
     it('saves all documents with one statement, after one check of the table', async () => {
       answer = () => ({ metadata: { 'rows-affected': '3' } })
-      await Promise.all([sidecar.save(writes, etag), sidecar.save(writes, etag)])
-      const saved = [
-        'SELECT FROM save_documents($1, $2, $3, $4)',
-        [['a', 'b', 'c'], ['1', '2', '3'], ['7', 'absent', ''], etag],
+      await Promise.all([sidecar.save(writes, etag), sidecar.save(writes, etag, 2)])
+      const saved = (needed: number) => [
+        'SELECT FROM save_documents($1, $2, $3, $4, $5)',
+        [['a', 'b', 'c'], ['1', '2', '3'], ['7', 'absent', ''], needed, etag],
       ]
-      expect(calls).to.deep.equal([['SELECT check_state_table()', []], saved, saved])
+      expect(calls).to.deep.equal([['SELECT check_state_table()', []], saved(0), saved(2)])
       expect(await sidecar.store()).to.include({ choosesEtags: true })
     })
 
-    it('reports a lost race if the statement saved fewer documents', async () => {
+    it('reports a lost race if the statement saved fewer documents, or not the needed documents', async () => {
       expect(await failure(sidecar.save(writes, etag))).to.equal('SidecarError conflict')
+      answer = () => {
+        throw grpcError(status.INTERNAL, 'ERROR: etag mismatch: a needed document was not saved (SQLSTATE P0001)')
+      }
+      expect(await failure(sidecar.save(writes, etag, 1))).to.equal('SidecarError conflict')
     })
 
     it('refuses documents that PostgreSQL cannot store, because further attempts would fail, too', async () => {

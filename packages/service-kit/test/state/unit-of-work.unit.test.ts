@@ -224,13 +224,71 @@ describe('createUnitOfWork on state.postgresql without reading first', () => {
 
   it('reports a document as new if its write succeeded without an answer', async () => {
     const save = sidecar.save.bind(sidecar)
-    sidecar.save = async (writes, etag) => {
+    sidecar.save = async (writes, etag, needed) => {
       sidecar.save = save
-      await save(writes, etag)
+      await save(writes, etag, needed)
       throw new SidecarError('save state', new Error('connection lost'))
     }
     expect(await createAll(['a'])).to.deep.equal(['new'])
     expect(sidecar.calls.save).to.equal(1)
+  })
+
+  describe('with a list', () => {
+    const addAll = (keys: string[]) =>
+      Promise.all(
+        keys.map((key) => change({ key, bytes: 10, decide: (view) => view.write({ listed: view.list(key) }) })),
+      )
+    /** Returns true if the list’s slot that a document names contains the document’s id. */
+    const isListed = (key: string) => {
+      const [shard, n, index] = String(Object(sidecar.documents.get(key)?.value).listed).split(':')
+      return Object(sidecar.documents.get(`list/${shard}/${n}`)?.value).ids?.[Number(index)] === key
+    }
+
+    it('saves the list and the documents together', async () => {
+      await addAll(['a', 'b'])
+      expect(sidecar.calls.save).to.equal(1)
+      expect(['a', 'b'].every(isListed)).to.equal(true)
+    })
+
+    it('saves no document if another process has changed the list, and lists the documents in another chunk', async () => {
+      await addAll(['a'])
+      const chunk = sidecar.chunkKeys()[0] as string
+      const written: string[] = []
+      sidecar.beforeWrite = () => {
+        if (sidecar.calls.save === 2) sidecar.set(chunk, { by: 'another process', ids: ['x'], at: [1] })
+        if (sidecar.calls.save === 3) written.push(...['b', 'c'].filter((key) => sidecar.documents.has(key)))
+      }
+      await addAll(['b', 'c'])
+      expect(written).to.deep.equal([])
+      expect(sidecar.documents.get(chunk)?.value).to.deep.include({ ids: ['x'] })
+      expect(['b', 'c'].every(isListed)).to.equal(true)
+    })
+
+    it('keeps its chunk of the list if only a document was not saved', async () => {
+      await addAll(['a'])
+      sidecar.beforeWrite = () => {
+        sidecar.beforeWrite = () => {}
+        sidecar.set('b', 'of another')
+      }
+      await addAll(['b', 'c'])
+      expect(['b', 'c'].every(isListed)).to.equal(true)
+      expect(sidecar.chunkKeys()).to.have.length(1)
+    })
+
+    it('keeps its chunk of the list if the store refuses a document', async () => {
+      await addAll(['a'])
+      const save = sidecar.save.bind(sidecar)
+      sidecar.save = async (writes, etag, needed) => {
+        if (writes.some(({ key }) => key === 'c')) {
+          throw new SidecarError('save state', new Error('invalid data'), 'refused')
+        }
+        return save(writes, etag, needed)
+      }
+      const results = await Promise.allSettled(['b', 'c', 'd', 'e'].map((key) => addAll([key])))
+      expect(results.map(({ status }) => status)).to.deep.equal(['fulfilled', 'rejected', 'fulfilled', 'fulfilled'])
+      expect(['b', 'd', 'e'].every(isListed)).to.equal(true)
+      expect(sidecar.chunkKeys()).to.have.length(1)
+    })
   })
 
   it('reads first after a batch in which most documents existed, and writes first after a batch of new documents', async () => {
