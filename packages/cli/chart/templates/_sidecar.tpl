@@ -1,6 +1,8 @@
 {{/* The variables of a sidecar. */}}
 {{- define "sidecarVariables" -}}
 {{ include "sharedVariables" . }}
+# Collects garbage when the heap has tripled, instead of doubled. Above GOMEMLIMIT, it collects more often.
+GOGC: "200"
 GOMEMLIMIT: {{ (index . 0).Values.sidecarMemory }}
 OTEL_SERVICE_NAME: {{ index . 1 }}-sidecar
 {{- range $variable, $value := (index . 0).Values.settings }}

@@ -110,6 +110,7 @@ function servicePart(service: Service): string {
     environment:
       <<: [${hasStore ? '*component-settings' : '*stream-settings'}, *trace-settings]
       OTEL_SERVICE_NAME: ${sidecar}
+      GOGC: "${sidecarMemory.GOGC}"
       GOMEMLIMIT: ${sidecarMemory.GOMEMLIMIT}
       Stream__SaslUsername: ${name}
       Stream__SaslPassword: &${role}-kafka-password ${secret('KAFKA_PASSWORD')}

@@ -76,7 +76,7 @@ describe('docker-compose.yml', () => {
     }
   })
 
-  it('lets sidecars collect garbage more often above a size', () => {
+  it('lets sidecars collect garbage rarely, but more often above a size', () => {
     for (const service of registered) expect(services[sidecarOf(service)]?.environment).to.include(sidecarMemory)
   })
 
