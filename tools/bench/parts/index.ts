@@ -18,6 +18,7 @@ import { post } from './post.ts'
 import { replicas } from './replicas.ts'
 import { scaling } from './scaling.ts'
 import { secured } from './secured.ts'
+import { started } from './started.ts'
 import { traces } from './traces.ts'
 
 export const parts = {
@@ -38,6 +39,7 @@ export const parts = {
   network,
   pods,
   scaling,
+  started,
   capacity,
   compare,
   envelope,

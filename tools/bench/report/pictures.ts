@@ -111,6 +111,11 @@ const pictures: Record<PartName, Picture> = {
       { column: 'events/s', table: 1, name: 'all check events and write dead letters' },
     ],
   },
+  started: {
+    title: 'Payments by programs that have just started',
+    unit: 'events/s',
+    series: [{ column: 'events/s' }],
+  },
   envelope: {
     title: 'Envelopes validated on one core',
     unit: 'envelopes/s',

@@ -1,3 +1,4 @@
+import { cpSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   componentSettings,
@@ -32,7 +33,7 @@ export function sidecar(
   return {
     name: `${appId}-sidecar`,
     command: daprdFile(),
-    args: [...daprdArguments({ name: appId, hasStore: true }, ports, 'sqlite'), ...more],
+    args: [...daprdArguments({ name: appId, hasStore: true }, ports, 'sqlite', openComponents(plan.folder)), ...more],
     env: {
       ...componentSettings(join(repository, 'order-service'), {}),
       Stream__Brokers: `127.0.0.1:${plan.ports.kafka}`,
@@ -40,6 +41,16 @@ export function sidecar(
     },
     ports: {},
   }
+}
+
+/** Copies the components to a stack's folder, without the scopes, because these name only the services of orderflow. */
+function openComponents(folder: string): string {
+  const copy = join(folder, 'components-of-compared-programs')
+  cpSync(join(repository, 'components'), copy, { recursive: true })
+  for (const file of globSync(`${copy}/**/*.yaml`, { exclude: (name) => name.startsWith('subscriptions.') })) {
+    writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/^scopes:\n(?: {2}- .*\n)+/gm, ''))
+  }
+  return copy
 }
 
 /** Returns another payment-service with its own sidecar. Both payment-services use the same store. */
