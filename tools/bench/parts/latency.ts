@@ -14,7 +14,7 @@ interface Sample {
   answered: number[]
   paid: number[]
   failed: number
-  use: ProcessUse[]
+  use: Omit<ProcessUse, 'mainThreadMs'>[]
 }
 
 const goalRate = 500

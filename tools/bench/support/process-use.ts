@@ -5,6 +5,8 @@ import { processState, readProcessTable, recordedNames, residentBytes } from '@o
 export interface ProcessUse {
   name: string
   processorMs: number
+  /** The part of `processorMs` that the main thread used. The other threads of Node collect garbage and compile. */
+  mainThreadMs: number
   residentBytes: number
 }
 
@@ -13,6 +15,7 @@ export function processUse(folder: string): ProcessUse[] {
   return runningIn(folder).map(({ name, pid }) => ({
     name,
     processorMs: processorMs(pid),
+    mainThreadMs: sumOfTimes(`${pid}/task/${pid}`, 2) * 10,
     residentBytes: residentBytes(pid),
   }))
 }
@@ -27,11 +30,12 @@ function processorMs(pid: number): number {
 }
 
 /**
- * Adds up the user and system time of a process. With four fields, the sum includes the times of its ended children. Returns 0 for a
- * missing process.
+ * Adds up the user and system time of a process or thread. With four fields, the sum includes the times of its ended children. Returns 0
+ * for a missing process.
+ * @param task the id of a process, or `process/task/thread`
  */
-function sumOfTimes(pid: number | string, fields: 2 | 4): number {
-  const [, afterName = ''] = read(`/proc/${pid}/stat`).split(') ')
+function sumOfTimes(task: number | string, fields: 2 | 4): number {
+  const [, afterName = ''] = read(`/proc/${task}/stat`).split(') ')
   const times = afterName.split(' ').slice(11, 11 + fields)
   return times.reduce((sum, time) => sum + Number(time), 0)
 }
@@ -64,13 +68,14 @@ export function countBusyShare(): () => number {
 /** Milliseconds of processor time by the process’s name. */
 export type ProcessorTime = Record<string, number>
 
-/** Begins a measurement. The returned function returns the processor time of each process. */
-export function countProcessorTime(folder: string): () => ProcessorTime {
-  const before = new Map(processUse(folder).map(({ name, processorMs }) => [name, processorMs]))
+/** Begins a measurement. The returned function returns the processor time of each process, or of its main thread. */
+export function countProcessorTime(
+  folder: string,
+  of: 'processorMs' | 'mainThreadMs' = 'processorMs',
+): () => ProcessorTime {
+  const before = new Map(processUse(folder).map((use) => [use.name, use[of]]))
   return () =>
-    Object.fromEntries(
-      processUse(folder).map(({ name, processorMs }) => [name, processorMs - (before.get(name) ?? 0)] as const),
-    )
+    Object.fromEntries(processUse(folder).map((use) => [use.name, use[of] - (before.get(use.name) ?? 0)] as const))
 }
 
 /** The largest resident memory of each process so far, in bytes, by the process’s name. */

@@ -1,4 +1,5 @@
 import { claimFolder, eventually, releaseFolder, startProcess, testFolder } from '@orderflow/cli'
+import { expect } from 'chai'
 import { processUse } from '../support/process-use.ts'
 
 const folder = testFolder('bench-process-use')
@@ -21,4 +22,13 @@ describe('the processor time of a process', () => {
       await eventually(() => used() >= 500, `half a second of processor time of ${name}`)
     })
   }
+
+  it('separates the time of the main thread from that of other threads', async () => {
+    const name = 'threads'
+    const worker = `new worker_threads.Worker(${JSON.stringify(work)}, { eval: true }); setInterval(() => {}, 1_000)`
+    startProcess(folder, { name, command: process.execPath, args: ['-e', worker], env: {}, ports: {} })
+    const use = () => processUse(folder).find((each) => each.name === name)
+    await eventually(() => (use()?.processorMs ?? 0) >= 500, 'half a second of processor time')
+    expect(use()?.mainThreadMs).to.be.below(250)
+  })
 })
