@@ -224,10 +224,11 @@ export class World {
       await transact.call(sidecar, writes)
       this.#fail('write-after')
     }
-    sidecar.save = async (writes, etag) => {
+    sidecar.save = async (writes, etag, needed = 0) => {
       await this.#write()
       const isHalf = this.#meets('write-half')
-      await save.call(sidecar, isHalf ? writes.slice(0, writes.length / 2) : writes, etag)
+      const half = writes.slice(0, Math.max(needed, writes.length / 2))
+      await save.call(sidecar, isHalf ? half : writes, etag, needed)
       if (isHalf) throw down()
       this.#fail('write-after')
     }
