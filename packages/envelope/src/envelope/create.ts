@@ -107,8 +107,14 @@ function contentParts({ value, key }: RecordContent): [value: string, key: strin
   return [sha256(value), key === undefined || key.byteLength === 0 ? '' : sha256(key)]
 }
 
-function partsOfSource(source: IdSource): string[] {
-  return 'value' in source ? contentParts(source) : [source.topic, `${source.partition}`, `${source.offset}`]
+/** Returns a function that derives ids from the source. It hashes a record's content only once. */
+function derivedIds(source: IdSource): (kind: 'event' | 'trace') => string {
+  let parts: string[] | undefined
+  return (kind) => {
+    parts ??= 'value' in source ? contentParts(source) : [source.topic, `${source.partition}`, `${source.offset}`]
+    // biome-ignore lint/plugin/no-spread-arguments: a source has two or three parts
+    return deterministicId(kind, ...parts)
+  }
 }
 
 /**
@@ -118,14 +124,11 @@ function partsOfSource(source: IdSource): string[] {
 export function completeEnvelope<E extends ReceivedEnvelope>(envelope: E, source: IdSource): E & Envelope {
   const { Id, CorrelationId, TraceId } = envelope
   if (Id !== undefined && CorrelationId !== undefined && TraceId !== undefined) return envelope as E & Envelope
-  const known = TraceId ?? CorrelationId
-  const parts = Id === undefined || known === undefined ? partsOfSource(source) : []
-  // biome-ignore lint/plugin/no-spread-arguments: a source has two or three parts
-  const trace = known ?? deterministicId('trace', ...parts)
+  const derived = derivedIds(source)
+  const trace = TraceId ?? CorrelationId ?? derived('trace')
   return {
     ...envelope,
-    // biome-ignore lint/plugin/no-spread-arguments: a source has two or three parts
-    Id: Id ?? deterministicId('event', ...parts),
+    Id: Id ?? derived('event'),
     CorrelationId: CorrelationId ?? trace,
     TraceId: trace,
   }
