@@ -1,20 +1,23 @@
 import { partitions, provisionTools } from '@orderflow/cli'
 import { atLeast, atMost, type Findings, number } from '../report/findings.ts'
 import { inTurn, type Part, type Run } from '../report/part.ts'
-import { median, medianRatio } from '../report/statistics.ts'
+import { medianRatio } from '../report/statistics.ts'
 import { type BenchStack, withBenchStack } from '../support/bench-stack.ts'
 import { type Contender, patient, withContenders } from '../support/contenders.ts'
 import { type Ledger, requireComplete } from '../support/ledger.ts'
 import {
   backlogFor,
+  headOfPayments,
   ledgersSince,
   type Mark,
   markOf,
   type Payment,
   pay,
   payKilled,
-  processes,
+  processorTimeOf,
+  ratesOf,
   requireRightAnswers,
+  rowOfPayments,
   uncommitted,
 } from '../support/paying.ts'
 import { peers } from '../support/peers.ts'
@@ -115,12 +118,6 @@ async function kill(stack: BenchStack, stream: Stream, entry: Entry, seconds: nu
 function findings(run: Run, groups: [Entry[], Entry[]]): Findings {
   const { rounds, seconds } = sizes(run)
   const [[oursAlone], [ours]] = groups as [[Entry], [Entry]]
-  const rates = ({ payments }: Entry) => payments.map(({ perSecond }) => perSecond)
-  const rate = (entry: Entry) => median(rates(entry))
-  const processorTime = ({ payments }: Entry) =>
-    median(payments.map(({ microseconds }) => processes.reduce((sum, process) => sum + microseconds[process], 0)))
-  const timeOf = ({ payments }: Entry, process: (typeof processes)[number]) =>
-    number(median(payments.map(({ microseconds }) => microseconds[process])))
   const lost = (aftermath?: Aftermath) => (aftermath ? aftermath.stored.lost + aftermath.published.lost : Number.NaN)
   const rounded = `${partitions.processes} partitions, a backlog of about ${number(seconds, 1)} s in each round, medians of ${rounds} rounds`
   const titles = [
@@ -131,14 +128,8 @@ function findings(run: Run, groups: [Entry[], Entry[]]): Findings {
     tables: [
       ...groups.map((entries, index) => ({
         title: titles[index] ?? '',
-        head: ['', 'events/s', 'orderflow / this program', 'processor µs per event', ...processes],
-        rows: entries.map((entry) => [
-          entry.label,
-          number(rate(entry)),
-          number(medianRatio(rates(entries[0] as Entry), rates(entry)), 2),
-          number(processorTime(entry)),
-          ...processes.map((process) => timeOf(entry, process)),
-        ]),
+        head: headOfPayments,
+        rows: entries.map(({ label, payments }) => rowOfPayments(label, payments, entries[0]?.payments ?? [])),
       })),
       {
         title: 'Each validating program is killed in the middle of a backlog, and restarted at once',
@@ -154,10 +145,15 @@ function findings(run: Run, groups: [Entry[], Entry[]]): Findings {
     goals: [
       ...groups.flatMap(([own, ...others]) =>
         others.map((other) =>
-          atLeast(`orderflow / ${other.name}, events/s`, medianRatio(rates(own as Entry), rates(other)), 1, 2),
+          atLeast(
+            `orderflow / ${other.name}, events/s`,
+            medianRatio(ratesOf((own as Entry).payments), ratesOf(other.payments)),
+            1,
+            2,
+          ),
         ),
       ),
-      atMost('processor time of orderflow per event in microseconds', processorTime(oursAlone), 160),
+      atMost('processor time of orderflow per event in microseconds', processorTimeOf(oursAlone.payments), 160),
       atMost('orders that orderflow lost', lost(ours.aftermath), 0),
     ],
     figures: groups.flat().map(({ name, payments, aftermath }) => ({ name, payments, aftermath })),

@@ -1,11 +1,20 @@
 import { provisionTools } from '@orderflow/cli'
 import { atLeast, type Findings, number } from '../report/findings.ts'
 import { inTurn, type Part } from '../report/part.ts'
-import { median, medianRatio } from '../report/statistics.ts'
+import { medianRatio } from '../report/statistics.ts'
 import { type BenchStack, withBenchStack } from '../support/bench-stack.ts'
 import { type Contender, withContenders } from '../support/contenders.ts'
 import { requireComplete } from '../support/ledger.ts'
-import { ledgersSince, markOf, type Payment, pay, processes, requireRightAnswers } from '../support/paying.ts'
+import {
+  headOfPayments,
+  ledgersSince,
+  markOf,
+  type Payment,
+  pay,
+  ratesOf,
+  requireRightAnswers,
+  rowOfPayments,
+} from '../support/paying.ts'
 import { peers } from '../support/peers.ts'
 import { openStream, type Stream } from '../support/stream.ts'
 
@@ -49,28 +58,24 @@ async function payOnce(stack: BenchStack, stream: Stream, contender: Contender, 
 }
 
 function findings(entries: [Contender, Payment[]][], { rounds, events }: { rounds: number; events: number }): Findings {
-  const rates = (payments: Payment[]) => payments.map(({ perSecond }) => perSecond)
-  const ours = rates(entries[0]?.[1] ?? [])
+  const ours = entries[0]?.[1] ?? []
   return {
     tables: [
       {
         title: `${number(events)} events for each new process, after its first 1,000, medians of ${rounds} rounds`,
-        head: ['', 'events/s', 'orderflow / this program', 'processor µs per event', ...processes],
-        rows: entries.map(([{ name }, payments]) => [
-          name,
-          number(median(rates(payments))),
-          number(medianRatio(ours, rates(payments)), 2),
-          number(
-            median(payments.map(({ microseconds }) => processes.reduce((sum, name) => sum + microseconds[name], 0))),
-          ),
-          ...processes.map((name) => number(median(payments.map(({ microseconds }) => microseconds[name])))),
-        ]),
+        head: headOfPayments,
+        rows: entries.map(([{ name }, payments]) => rowOfPayments(name, payments, ours)),
       },
     ],
     goals: entries
       .slice(1)
       .map(([{ name, validates }, payments]) =>
-        atLeast(`orderflow / ${name}, events/s`, medianRatio(ours, rates(payments)), validates ? 1 : 0.68, 2),
+        atLeast(
+          `orderflow / ${name}, events/s`,
+          medianRatio(ratesOf(ours), ratesOf(payments)),
+          validates ? 1 : 0.68,
+          2,
+        ),
       ),
     figures: entries.map(([{ name }, payments]) => ({ name, payments })),
   }

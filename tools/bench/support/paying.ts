@@ -1,4 +1,6 @@
 import { checkPayload, deadLetterTopic, parseFullEnvelope } from '@orderflow/envelope-schema'
+import { number } from '../report/findings.ts'
+import { median, medianRatio } from '../report/statistics.ts'
 import type { BenchStack } from './bench-stack.ts'
 import type { Contender } from './contenders.ts'
 import { invalidOrders, orderEvents } from './events.ts'
@@ -12,7 +14,24 @@ export interface Payment {
   microseconds: Record<(typeof processes)[number], number>
 }
 
-export const processes = ['program', 'sidecar', 'kafka', 'postgresql'] as const
+const processes = ['program', 'sidecar', 'kafka', 'postgresql'] as const
+
+export const ratesOf = (payments: Payment[]): number[] => payments.map(({ perSecond }) => perSecond)
+
+/** Returns the processor time of all processes, in microseconds per event. */
+export const processorTimeOf = (payments: Payment[]): number =>
+  median(payments.map(({ microseconds }) => processes.reduce((sum, process) => sum + microseconds[process], 0)))
+
+export const headOfPayments = ['', 'events/s', 'orderflow / this program', 'processor µs per event', ...processes]
+
+/** Returns the row of a program under `headOfPayments`. */
+export const rowOfPayments = (label: string, payments: Payment[], ours: Payment[]): string[] => [
+  label,
+  number(median(ratesOf(payments))),
+  number(medianRatio(ratesOf(ours), ratesOf(payments)), 2),
+  number(processorTimeOf(payments)),
+  ...processes.map((process) => number(median(payments.map(({ microseconds }) => microseconds[process])))),
+]
 
 /** A contender has finished if all offsets are committed and it has published nothing for this time. */
 const settleMs = 5_000
