@@ -40,12 +40,12 @@ describe('payment-service with a failing sidecar or store', () => {
       payload: { OrderId, CustomerName: 'Ada', CustomerTaxId: 'T', Total: 42.5 },
     })
 
-  const deliver = (target: App, ...events: object[]) =>
+  const deliver = (target: App, ...events: { Payload: { OrderId: string; [field: string]: unknown } }[]) =>
     withServer(target.channel, async (url) => {
       const entries = events.map((event, offset) => ({
         entryId: String(offset),
         event: Buffer.from(JSON.stringify(event)).toString('base64'),
-        metadata: { __key: orderId, __partition: '0', __offset: String(offset) },
+        metadata: { __key: event.Payload.OrderId, __partition: '0', __offset: String(offset) },
       }))
       const headers = { 'dapr-api-token': 'app' }
       const { body } = await post<{ statuses: { status: string }[] }>(

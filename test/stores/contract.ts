@@ -4,6 +4,8 @@ import { eventually } from '@orderflow/cli'
 import { createDocuments, type Documents, SidecarError } from '@orderflow/service-kit'
 import type { Write } from '@orderflow/service-kit/sidecar'
 import { expect } from 'chai'
+import fc from 'fast-check'
+import { anyBacklog, handleBacklog, requireSequence } from '../support/sequence.ts'
 import type { StoreSidecar } from './store-sidecar.ts'
 
 export interface TestedStore {
@@ -101,6 +103,17 @@ export function storeContract(tested: () => TestedStore): void {
     })
   })
 
+  describe('records of one key', () => {
+    it('take effect in their sequence, although handlers wait and fail, and deliveries are repeated', async () => {
+      await fc.assert(
+        fc.asyncProperty(anyBacklog, async (backlog) => {
+          requireSequence(backlog, await handleBacklog(one, backlog, `${randomUUID()}/`))
+        }),
+        { numRuns: 10 },
+      )
+    })
+  })
+
   describe('a unit of work', () => {
     const documentsOf = (sidecar: StoreSidecar) => createDocuments(sidecar, () => new Date())('')
     const add = (documents: Documents, name: string, to = 'set') =>
@@ -140,6 +153,18 @@ export function storeContract(tested: () => TestedStore): void {
       for (const name of names) await Promise.all(replicas.map((each, index) => add(each, `${index}-${name}`)))
       const [set] = await stored('set')
       expect(set).to.have.members(names.flatMap((name) => [`0-${name}`, `1-${name}`]))
+    })
+
+    it('runs the changes of each document in the sequence of their calls, although several batches are saved at the same time', async () => {
+      const documents = documentsOf(one)
+      const sets = Array.from({ length: 30 }, (_, index) => `set ${index}`)
+      const names = Array.from({ length: 20 }, (_, index) => `${index}`)
+      // The other replica changes the same documents, so saves fail and are repeated.
+      const others = sets.map((set) => add(documentsOf(other), 'of another', set))
+      await Promise.all([...names.flatMap((name) => sets.map((set) => add(documents, name, set))), ...others])
+      for (const set of await stored(...sets)) {
+        expect((set as string[]).filter((name) => name !== 'of another')).to.deep.equal(names)
+      }
     })
 
     it('lists each document once, even if two replicas store it at the same time', async () => {

@@ -1,9 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { deadLetterTopic } from '@orderflow/envelope'
+import { groupsByKey } from '../stream/by-key.ts'
 import { createIntake, type Handlers } from '../stream/event-handler.ts'
 import { faultOf, isInfrastructure } from '../stream/fault.ts'
 import type { LogRecord } from '../stream/log-record.ts'
 import { positionText, recordIdOf } from '../stream/record.ts'
+import { within } from '../telemetry/context.ts'
 import { contractMask } from '../telemetry/mask.ts'
 import { signatureHeader, type Trust } from '../trust/trust.ts'
 import { type DeadLetter, readDeadLetterTopic } from './dead-letters/records.ts'
@@ -49,8 +51,9 @@ const maxSliceEvents = 500
 const maxSliceBytes = 2 * 1024 * 1024
 
 /**
- * Passes a topic's records to handlers in the order of arrival, and publishes nothing. A handler returns true if it changed something. Handlers
- * ignore known events, so a rebuild may run while the service runs, and may be repeated.
+ * Passes a topic's records to handlers in the order of arrival, and publishes nothing. Records with the same key are handled in sequence, other records
+ * at the same time. A handler returns true if it changed something. Handlers ignore known events, so a rebuild may run while the service runs, and may
+ * be repeated.
  * @throws {OperationError} if the log is unreadable, or if the store stays unavailable
  */
 export async function rebuildTopic(
@@ -100,9 +103,16 @@ export async function rebuildTopic(
     }
   }
 
+  async function settleInSequence(records: LogRecord[]): Promise<void> {
+    for (const [index, record] of records.entries()) {
+      await within({ document: record.value, isFollowed: index + 1 < records.length }, () => settle(record))
+    }
+  }
+
   for await (const records of log.read(topic, spans)) {
     for (const slice of slices(records, maxSliceEvents)) {
-      const results = await Promise.allSettled(slice.map(settle))
+      const groups = groupsByKey(slice, ({ key }) => key?.toString('latin1'))
+      const results = await Promise.allSettled(groups.map(settleInSequence))
       const failure = results.find((result) => result.status === 'rejected')
       if (failure) throw givingUp(failure.reason)
       counts.read += slice.length

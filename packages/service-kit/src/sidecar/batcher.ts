@@ -29,11 +29,17 @@ export interface BatcherOptions<T, R> {
   /** The largest size of a batch. An item above this size is flushed alone. */
   maxBytes: number
   maxWaiting: number
-  /** The shortest time between the beginnings of two flushes. Only a full batch may be flushed earlier. */
+  /**
+   * The shortest time between the beginnings of two flushes. A full batch may be flushed earlier, and so may a batch of events for which later records
+   * wait: the pause would only delay their sequence.
+   */
   minIntervalMs: number
   /** The number of concurrent flushes; the default is 1. Concurrent batches may end in another order than they began. */
   maxInFlight?: number
-  /** Returns an item's key. Items with the same key are flushed in their order, so they are never in two concurrent flushes. */
+  /**
+   * Returns an item's key. Items with the same key are flushed in their order, so they are never in two concurrent flushes. Items with other keys do not
+   * wait for them.
+   */
   keyOf?: (item: T) => string | undefined
   watch?: QueueWatch | undefined
 }
@@ -43,12 +49,21 @@ const maxWaitMs = 5_000
 /** The interval at which the queue drops items that waited too long, even while a flush hangs. */
 const lateCheckMs = 1_000
 
+interface Waiting<T, R> {
+  item: T
+  since: number
+  span: Span | undefined
+  /** True if later records wait until the event of this item is handled. */
+  isFollowed: boolean
+  settle: (result: Settled<R>) => void
+}
+
 /**
  * Creates a queue with group commit. Items that arrive during a flush, or within `minIntervalMs` after its start, share the next flush. If the queue
  * is idle, a new item is flushed at the end of the event loop's current turn.
  */
 export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) => Promise<R> {
-  const waiting: { item: T; since: number; span: Span | undefined; settle: (result: Settled<R>) => void }[] = []
+  let waiting: Waiting<T, R>[] = []
   const maxInFlight = options.maxInFlight ?? 1
   const inFlight = new Set<Promise<void>>()
   const keysInFlight = new Set<string | undefined>()
@@ -59,6 +74,7 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) =>
    */
   let room = options.maxItems
   let outage: unknown
+  let arrived = () => {}
   options.watch?.opened(() => waiting.length)
 
   function dropLate(now: number) {
@@ -69,17 +85,18 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) =>
     }
   }
 
-  /** Returns the first items that may be flushed together: none if the first item's key is in flight. */
-  function nextBatch() {
+  /** Returns the first items that may be flushed together. It leaves out items whose key is in flight. */
+  function nextBatch(): typeof waiting {
     let bytes = 0
-    let count = 0
-    for (const { item } of waiting) {
-      bytes += options.sizeOf(item)
-      if (count > 0 && (count === room || bytes > options.maxBytes)) break
-      if (keysInFlight.has(options.keyOf?.(item))) break
-      count += 1
+    const batch = new Set<Waiting<T, R>>()
+    for (const each of waiting) {
+      if (keysInFlight.has(options.keyOf?.(each.item))) continue
+      bytes += options.sizeOf(each.item)
+      if (batch.size > 0 && (batch.size === room || bytes > options.maxBytes)) break
+      batch.add(each)
     }
-    return waiting.splice(0, count)
+    waiting = waiting.filter((each) => !batch.has(each))
+    return [...batch]
   }
 
   function begin(batch: typeof waiting) {
@@ -118,12 +135,19 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) =>
     }
   }
 
+  function nextArrival(): Promise<void> {
+    return new Promise((resolve) => {
+      arrived = resolve
+    })
+  }
+
   async function run() {
     const lateCheck = setInterval(() => dropLate(performance.now()), lateCheckMs).unref()
     while (waiting.length > 0) {
       let now = performance.now()
       const pauseMs = begun + options.minIntervalMs - now
-      if (pauseMs > 0 && (room === 1 || waiting.length < room)) {
+      const isSequence = waiting.every(({ isFollowed }) => isFollowed)
+      if (pauseMs > 0 && (room === 1 || (waiting.length < room && !isSequence))) {
         await delay(pauseMs)
         now = performance.now()
       }
@@ -132,7 +156,7 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) =>
       if (batch.length > 0) {
         begun = now
         begin(batch)
-      } else if (waiting.length > 0) await Promise.race(inFlight)
+      } else if (waiting.length > 0) await Promise.race([...inFlight, nextArrival()])
       // After a failure, only one flush runs at a time, until the platform works again.
       while (inFlight.size >= (room === 1 ? 1 : maxInFlight)) await Promise.race(inFlight)
     }
@@ -144,12 +168,15 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) =>
     new Promise((resolve, reject) => {
       if (waiting.length >= options.maxWaiting)
         return reject(new OverloadError(`${waiting.length} items are already waiting`))
+      const { span, isFollowed = false } = handled() ?? {}
       waiting.push({
         item,
         since: performance.now(),
-        span: handled()?.span,
+        span,
+        isFollowed,
         settle: (result) => (result.ok ? resolve(result.value) : reject(result.error)),
       })
+      arrived()
       if (running) return
       running = true
       setImmediate(run)

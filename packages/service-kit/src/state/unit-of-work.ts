@@ -89,7 +89,9 @@ function batched(
   flush: (works: Work<unknown>[]) => Promise<Settled<unknown>[]>,
   pace: Pick<BatcherOptions<unknown, unknown>, 'maxItems' | 'minIntervalMs' | 'maxInFlight' | 'watch'>,
 ): UnitOfWork {
-  const queue = createBatcher({ flush, isRefusal, sizeOf: (work: Work<unknown>) => work.bytes, ...limits, ...pace })
+  const sizeOf = ({ bytes }: Work<unknown>) => bytes
+  const keyOf = ({ key }: Work<unknown>) => key
+  const queue = createBatcher({ flush, isRefusal, sizeOf, keyOf, ...limits, ...pace })
   return <R>(work: Work<R>) => queue(work) as Promise<R>
 }
 
@@ -249,8 +251,7 @@ export function createIndependent(
     let open = works
     for (let attempt = 1; ; attempt += 1) {
       const { error, missing } = await execute(open, batch, attempt)
-      // Repeats each operation that wrote or read a document whose write failed.
-      open = open.filter((work) => keysOf(work).some((key) => missing.has(key)))
+      open = affectedBy(open, missing)
       if (open.length === 0) return
       if (isRefusal(error) && open.length > 1) {
         const half = Math.ceil(open.length / 2)
@@ -273,6 +274,20 @@ export function createIndependent(
   }
 
   return batched(flush, { maxItems: independentItems, minIntervalMs: sidecar.writeIntervalMs, maxInFlight, watch })
+}
+
+/**
+ * Returns the operations that must run again: each operation that wrote or read a document whose write failed, and each operation on a document of such
+ * an operation. Otherwise an earlier change of a document would be repeated after a later change.
+ */
+function affectedBy(works: Work<unknown>[], missing: ReadonlySet<string>): Work<unknown>[] {
+  const uncertain = new Set(missing)
+  const isAffected = (work: Work<unknown>) => keysOf(work).some((key) => uncertain.has(key))
+  for (let before = -1; before < uncertain.size; ) {
+    before = uncertain.size
+    for (const work of works) if (isAffected(work)) uncertain.add(work.key)
+  }
+  return works.filter(isAffected)
 }
 
 interface Staged {

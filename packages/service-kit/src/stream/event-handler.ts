@@ -36,8 +36,8 @@ import type { PublishRecord } from './publish.ts'
 import { type Delivery, keyBytes, type RecordPosition } from './record.ts'
 
 /**
- * A service's handlers for the events of one topic, by event name. Events of every version are converted to the newest version. The handlers of a
- * batch are called in the order of the events, but run concurrently. A handler returns false if it changed nothing. It rejects with an infrastructure
+ * A service's handlers for the events of one topic, by event name. Events of every version are converted to the newest version. Records with the same
+ * key are handled in sequence, other records concurrently. A handler returns false if it changed nothing. It rejects with an infrastructure
  * error, a refusal of the domain, or a bug.
  */
 export type Handlers<R = unknown> = { readonly [N in EventName]?: (event: FullEvent<N>) => Promise<R> }
@@ -112,12 +112,13 @@ export interface EventHandlerOptions {
   onEnded: (isBug: boolean) => void
 }
 
-interface EventHandler {
+export interface EventHandler {
   /**
    * Tries to handle an event, and publishes a dead letter if the event can never be handled.
-   * @param isLast true if a bug leads to a dead letter; false if a bug leads to another attempt
+   * @param on.isLast true if a bug leads to a dead letter; false if a bug leads to another attempt
+   * @param on.isFollowed true if later records of the key wait for this event
    */
-  attempt(delivery: Delivery, whole: ObservedDelivery, isLast: boolean): Promise<Result>
+  attempt(delivery: Delivery, whole: ObservedDelivery, on: { isLast: boolean; isFollowed: boolean }): Promise<Result>
   /** Writes a dead letter that has only the record's position, because our own code fails on the record. */
   giveUp(position: RecordPosition): Promise<Result>
 }
@@ -194,9 +195,9 @@ export function createEventHandler(topic: string, handlers: Handlers, options: E
   }
 
   return {
-    async attempt(delivery, whole, isLast) {
+    async attempt(delivery, whole, { isLast, isFollowed }) {
       const { value: document, traceparent, arrivedAt } = delivery
-      const handling: Handling = { document, traceparent, arrivedAt }
+      const handling: Handling = { document, traceparent, arrivedAt, isFollowed }
       const onRead = (envelope: Envelope) => whole.read(handling, delivery, envelope)
       return within(handling, async () => {
         try {

@@ -127,6 +127,9 @@ export interface BulkEntry {
   value: Buffer
 }
 
+/** Returns a record's key as the sidecar delivered it; undefined for a record without a key. */
+export const keyOf = ({ metadata }: Pick<BulkEntry, 'metadata'>): string | undefined => metadata.__key
+
 /** Returns the position of a delivered record. @throws {Error} if the sidecar does not name the position; even a dead letter is then impossible */
 export function positionOf({ metadata }: BulkEntry, topic: string): RecordPosition {
   const { __partition: partition, __offset: offset } = metadata

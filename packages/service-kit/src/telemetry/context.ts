@@ -15,6 +15,8 @@ export interface Handling extends Ids {
   texts?: string | undefined
   /** The event's time of arrival, in milliseconds since 1970; undefined for a request. */
   arrivedAt?: number | undefined
+  /** True if later records of the event's key wait until the event is handled. */
+  isFollowed?: boolean
   /** The header `traceparent`, if it is valid (W3C). */
   traceparent?: string | undefined
   span?: Span | undefined

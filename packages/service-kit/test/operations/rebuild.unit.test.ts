@@ -87,6 +87,29 @@ describe('rebuildTopic', () => {
     expect(totals()).to.deep.equal([1, 2, 3, 4])
   })
 
+  it('passes records of one key in sequence, and records of other keys at the same time', async () => {
+    for (const [total, partition, key] of [
+      [1, 0, 'a'],
+      [2, 0, 'a'],
+      [3, 1, 'b'],
+      [4, 1, undefined],
+    ] as const) {
+      log.append({ topic: 'orderevents', partition, timestamp: total, value: created(total), ...(key && { key }) })
+    }
+    let failures = 1
+    take = async (event) => {
+      if (event.Payload.Total === 1) for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate)
+      if (event.Payload.Total === 1 && failures-- > 0) throw new SidecarError('write state', new Error('down'))
+      seen.push(event)
+      return true
+    }
+    const rebuilt = rebuild()
+    for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate)
+    await time.pass(500)
+    expect(await rebuilt).to.include({ read: 4, applied: 4 })
+    expect(totals()).to.deep.equal([3, 4, 1, 2])
+  })
+
   it('reads only the records that arrived between two given times', async () => {
     for (let time = 1; time <= 6; time += 1) {
       log.append({ topic: 'orderevents', timestamp: time, value: created(time) })

@@ -145,17 +145,47 @@ describe('createBatcher', () => {
       flights[index]?.end()
       for (let turns = 0; turns < 4; turns += 1) await turn()
     }
-    const answers = Promise.all([1, 2, 3, 11, 4, -1].map(add))
+    const answers = Promise.all([1, 2, 3, 11, 21, 4, -1].map(add))
     await turn()
     await turn()
     const begun = () => flights.map(({ items }) => items)
-    expect(begun()).to.deep.equal([[1, 2], [3]])
+    expect(begun()).to.deep.equal([
+      [1, 2],
+      [3, 4],
+    ])
     await endOf(1)
-    expect(begun()).to.deep.equal([[1, 2], [3]])
+    expect(begun()).to.deep.equal([[1, 2], [3, 4], [-1]])
     await endOf(0)
-    expect(begun()).to.deep.equal([[1, 2], [3], [11, 4], [-1]])
+    expect(begun()).to.deep.equal([[1, 2], [3, 4], [-1], [11, 21]])
     await Promise.all([endOf(2), endOf(3)])
-    expect(await answers).to.deep.equal([2, 4, 6, 22, 8, -2])
+    expect(await answers).to.deep.equal([2, 4, 6, 22, 42, 8, -2])
+  })
+
+  it('flushes a new item while the only waiting item waits for its key', async () => {
+    const flights: { items: number[]; end: () => void }[] = []
+    const add = batcherOf({
+      maxInFlight: 2,
+      keyOf: (item) => String(item % 10),
+      async flush(items) {
+        await new Promise<void>((end) => flights.push({ items, end }))
+        return double(items)
+      },
+    })
+    const turns = async () => {
+      for (let count = 0; count < 4; count += 1) await turn()
+    }
+    const answers = [add(1)]
+    await turns()
+    answers.push(add(11))
+    await turns()
+    answers.push(add(2))
+    await turns()
+    expect(flights.map(({ items }) => items)).to.deep.equal([[1], [2]])
+    for (let ended = 0; ended < 3; ended += 1) {
+      flights[ended]?.end()
+      await turns()
+    }
+    expect(await Promise.all(answers)).to.deep.equal([2, 22, 4])
   })
 
   it('waits before the next flush, but not if a full batch is waiting or the batcher was idle', async () => {
@@ -171,6 +201,22 @@ describe('createBatcher', () => {
     await time.pass(20)
     await add(5)
     expect(batches).to.deep.equal([[1], [2], [3, 4], [5]])
+  })
+
+  it('does not wait before the next flush if later records wait for all its items', async () => {
+    const batches: number[][] = []
+    const add = batcherOf({ minIntervalMs: 20, flush: recordingIn(batches) })
+    const addFollowed = (item: number) => within({ document: undefined, isFollowed: true }, () => add(item))
+    await addFollowed(1)
+    await addFollowed(2)
+    await Promise.all([addFollowed(3), addFollowed(4)])
+    expect(batches).to.deep.equal([[1], [2], [3, 4]])
+    const last = Promise.all([addFollowed(5), add(6)])
+    await time.pass(19)
+    expect(batches).to.have.length(3)
+    await time.pass(1)
+    await last
+    expect(batches.at(-1)).to.deep.equal([5, 6])
   })
 
   it('limits the bytes of a batch, but flushes a larger item alone', async () => {

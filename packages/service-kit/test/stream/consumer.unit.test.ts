@@ -22,6 +22,7 @@ import { scrape } from '../../src/testing/scrape.ts'
 import { createSigner, createTrust } from '../../src/trust/trust.ts'
 import { openInspector } from '../support/open-inspector.ts'
 import { openTrust } from '../support/open-trust.ts'
+import { virtualTime } from '../support/virtual-time.ts'
 
 const orderId = randomUUID()
 const envelope = {
@@ -49,6 +50,7 @@ function entry(value: object | string | null, key?: string): BulkEntry {
 }
 
 describe('createConsumer', () => {
+  const time = virtualTime()
   let sidecar: FakeSidecar
   let handled: FullEvent<'OrderCreated'>[]
   let logged: string[]
@@ -412,14 +414,12 @@ describe('createConsumer', () => {
   })
 
   it('returns RETRY for an event and for later events with its key if the store or the broker failed', async () => {
-    let calls = 0
-    handle = async () => {
-      calls += 1
-      if (calls === 2) throw new SidecarError('write state', new Error('down'))
+    handle = async ({ Payload }) => {
+      if (Payload.Total === 2) throw new SidecarError('write state', new Error('down'))
     }
     const statuses = await consume(
       entry(envelope, 'k'),
-      entry(envelope, 'k'),
+      entry({ ...envelope, Payload: { ...envelope.Payload, Total: 2 } }, 'k'),
       entry(envelope, 'other'),
       entry(envelope, 'k'),
       entry(envelope),
@@ -587,27 +587,25 @@ describe('createConsumer', () => {
 
     /** Delivers four parts. Each of the first three takes 25 seconds. */
     async function deliverSlowly(): Promise<string[]> {
-      let time = Date.parse('2026-11-21T10:00:00Z')
       handle = async (event) => {
         handled.push(event)
-        time += 25_000
+        time.passAtOnce(25_000)
       }
-      const parts = [[entry(envelope)], [entry(envelope)], [entry(envelope)], [entry('{')]]
-      return await statusesOf(parts, { ...options(), now: () => new Date(time) })
+      return await statusesOf([[entry(envelope)], [entry(envelope)], [entry(envelope)], [entry('{')]])
     }
 
-    it('answers RETRY for the parts that arrive more than 40 seconds after the delivery', async () => {
+    it('answers RETRY for the parts that arrive more than 30 seconds after the delivery', async () => {
       expect(await deliverSlowly()).to.deep.equal(['e1 SUCCESS', 'e2 SUCCESS', 'e3 RETRY', 'e4 RETRY'])
       expect([handled.length, sidecar.published]).to.deep.equal([2, []])
       expect(lines().map(({ err }) => err.message)).to.deep.equal([
-        'the earlier records of the delivery took more than 40000 ms',
+        'the earlier records of the delivery took more than 30000 ms',
       ])
     })
 
     describe('with an inspector', () => {
       openInspector()
 
-      it('handles all parts, although a debugger stopped the process for longer than 40 seconds', async () => {
+      it('handles all parts, although a debugger stopped the process for longer than 30 seconds', async () => {
         expect(await deliverSlowly()).to.deep.equal([1, 2, 3, 4].map((id) => `e${id} SUCCESS`))
       })
     })
@@ -635,6 +633,48 @@ describe('createConsumer', () => {
       expect(samples.get('orderflow_events_total{topic="orderevents",outcome="handled"}')).to.equal(2)
       expect(samples.get('orderflow_events_in_flight{topic="orderevents"}')).to.equal(0)
     })
+  })
+
+  it('ends the current attempt of a repeated delivery before it attempts the record again, and attempts no more records', async () => {
+    const steps: string[] = []
+    const ends: (() => void)[] = []
+    handle = async ({ Payload }) => {
+      steps.push(`begin ${Payload.CustomerName}`)
+      await new Promise<void>((resolve) => ends.push(resolve))
+      steps.push(`end ${Payload.CustomerName}`)
+    }
+    const named = (CustomerName: string) =>
+      entry({ ...envelope, Payload: { ...envelope.Payload, CustomerName } }, CustomerName)
+    const [a, b] = [named('a'), named('b')]
+    const consumer = createConsumer('orderevents', handlers, options())
+    const turns = async () => {
+      for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate)
+    }
+    const first = consumer.deliver([[a], [b]])
+    await turns()
+    const second = consumer.deliver([[a]])
+    await turns()
+    expect(steps).to.deep.equal(['begin a'])
+    ends.shift()?.()
+    await turns()
+    expect(steps).to.deep.equal(['begin a', 'end a', 'begin a'])
+    ends.shift()?.()
+    const statuses = (await Promise.all([first, second])).map((all) => all.map(({ status }) => status))
+    expect(statuses).to.deep.equal([['SUCCESS', 'RETRY'], ['SUCCESS']])
+  })
+
+  it('handles records of other keys while a record waits', async () => {
+    const ended: string[] = []
+    let endFirst = () => {}
+    handle = async ({ Payload }) => {
+      if (Payload.CustomerName === 'slow') await new Promise<void>((resolve) => (endFirst = resolve))
+      ended.push(Payload.CustomerName)
+      if (ended.length === 2) endFirst()
+    }
+    const named = (CustomerName: string, key?: string) =>
+      entry({ ...envelope, Payload: { ...envelope.Payload, CustomerName } }, key)
+    await consume(named('slow', 'k'), named('later', 'k'), named('other', 'other'), named('none'))
+    expect(ended).to.deep.equal(['other', 'none', 'slow', 'later'])
   })
 
   it('makes a dead letter of a record without a value (a tombstone)', async () => {
