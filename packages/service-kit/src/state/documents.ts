@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createBatcher, type QueueWatch, type Settled } from '../sidecar/batcher.ts'
+import { callSidecar } from '../sidecar/handler-time.ts'
 import { addMissing, isRefusal, type Read, type Sidecar, type StoredDocument } from '../sidecar/sidecar.ts'
 import { asSpan } from '../telemetry/context.ts'
 import { createArrivalLists } from './arrival-list.ts'
@@ -35,9 +36,10 @@ const internal = { kind: 'internal' } as const
  */
 export function createDocuments(sidecar: Sidecar, now: () => Date, isShared = false, watch?: QueueWatch): DocumentsOf {
   const [reader, changeMany] = [createReader(sidecar), createUnitOfWork(sidecar, createArrivalLists(now), watch)]
-  const read: Read = (keys) => asSpan('read state', internal, () => reader.read(keys))
-  const scan: Read = (keys) => asSpan('read state', internal, () => reader.scan(keys))
-  const change: UnitOfWork = (work) => asSpan('change state', internal, () => changeMany(work))
+  const call = <T>(name: string, work: () => Promise<T>) => callSidecar(() => asSpan(name, internal, work))
+  const read: Read = (keys) => call('read state', () => reader.read(keys))
+  const scan: Read = (keys) => call('read state', () => reader.scan(keys))
+  const change: UnitOfWork = (work) => call('change state', () => changeMany(work))
   return (tenant) => {
     const space = isShared ? '' : spaceOf(tenant)
     const own = { read: readIn(space, read), scan: readIn(space, scan) }

@@ -14,6 +14,7 @@ import {
   typeOf,
   upcast,
 } from '@orderflow/envelope'
+import { limitHandler } from '../sidecar/handler-time.ts'
 import { isRefusal, type OutgoingEvent } from '../sidecar/sidecar.ts'
 import {
   asSpan,
@@ -38,7 +39,7 @@ import { type Delivery, keyBytes, type RecordPosition } from './record.ts'
 /**
  * A service's handlers for the events of one topic, by event name. Events of every version are converted to the newest version. Records with the same
  * key are handled in sequence, other records concurrently. A handler returns false if it changed nothing. It rejects with an infrastructure
- * error, a refusal of the domain, or a bug.
+ * error, a refusal of the domain, or a bug. A handler that does not end in time has a bug (sidecar/handler-time.ts).
  */
 export type Handlers<R = unknown> = { readonly [N in EventName]?: (event: FullEvent<N>) => Promise<R> }
 
@@ -81,7 +82,7 @@ export function createIntake<R>(
     }
     judge(event, record)
     try {
-      return { type: typeOf(event), answer: await handle(upcast(event as FullEvent)) }
+      return { type: typeOf(event), answer: await limitHandler(() => handle(upcast(event as FullEvent))) }
     } catch (error) {
       throw new HandlerError(error)
     }

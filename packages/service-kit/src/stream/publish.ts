@@ -1,6 +1,7 @@
 import type { Envelope, ReceivedEnvelope } from '@orderflow/envelope'
 import { keyFields, keyOf } from '@orderflow/envelope/kafka'
 import { createBatcher, type QueueWatch } from '../sidecar/batcher.ts'
+import { callSidecar } from '../sidecar/handler-time.ts'
 import { isRefusal, type OutgoingEvent, type Sidecar } from '../sidecar/sidecar.ts'
 import {
   ended,
@@ -149,7 +150,7 @@ export function createPublisher(sidecar: Sidecar, watchOf?: (topic: string) => Q
     queues.set(topic, queue)
     return queue
   }
-  return (event) => (queues.get(event.topic) ?? open(event.topic))(event)
+  return (event) => callSidecar(() => (queues.get(event.topic) ?? open(event.topic))(event))
 }
 
 /** Returns the size of a record in bytes. The key is counted twice, because it is also sent as a header. */

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { FullEvent } from '@orderflow/envelope'
 import { expect } from 'chai'
 import { SidecarError } from '../../src/sidecar/sidecar.ts'
+import { createDocuments } from '../../src/state/documents.ts'
 import { type Consumer, type ConsumerOptions, createConsumer } from '../../src/stream/consumer.ts'
 import { createPublisher } from '../../src/stream/publish.ts'
 import type { BulkEntry } from '../../src/stream/record.ts'
@@ -10,11 +11,14 @@ import { capturedLog } from '../../src/testing/captured-log.ts'
 import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
 import { scrape } from '../../src/testing/scrape.ts'
 import { openTrust } from '../support/open-trust.ts'
+import { virtualTime } from '../support/virtual-time.ts'
 
 type Handle = (event: FullEvent<'OrderCreated'>) => Promise<unknown>
 
 const topic = 'orderevents'
 const broken = Object.assign(new Error('it breaks a rule'), { code: 'broken-rule' })
+
+const down = () => new SidecarError('write state', new Error('down'))
 
 /** Returns a delivery's entry with an order's event. `extra` is an unknown field of its envelope. */
 function orderEntry(offset: number, extra?: unknown): BulkEntry {
@@ -207,11 +211,81 @@ describe('unexpected errors', () => {
     })
   })
 
-  describe('outages, unlike bugs', () => {
-    const down = () => Promise.reject(new SidecarError('write state', new Error('down')))
+  describe('a handler that never ends', () => {
+    const virtual = virtualTime()
+    const passed = async (delivered: Promise<unknown>) => {
+      let isEnded = false
+      void delivered.finally(() => {
+        isEnded = true
+      })
+      for (let seconds = 0; seconds < 60 && !isEnded; seconds += 1) await virtual.pass(1_000)
+      return isEnded
+    }
 
+    it('becomes a dead letter after two attempts, the log names its record, and its key continues', async () => {
+      const handled: number[] = []
+      const consumer = consumerOf(async ({ Payload }) => {
+        if (Payload.Total === 2) await new Promise(() => {})
+        handled.push(Payload.Total)
+      })
+      const keyed = (offset: number, total: number, key: string) => {
+        const entry = orderEntry(offset)
+        const value = Buffer.from(entry.value.toString().replace('"Total":1', `"Total":${total}`))
+        return { ...entry, value, metadata: { ...entry.metadata, __key: key } }
+      }
+      const delivered = statuses(consumer, keyed(1, 2, 'a'), keyed(2, 3, 'a'), keyed(3, 4, 'b'))
+      expect(await passed(delivered)).to.equal(true)
+      expect(await delivered).to.deep.equal(['SUCCESS', 'SUCCESS', 'SUCCESS'])
+      expect([handled, reasons()]).to.deep.equal([[4, 3], ['handler-error']])
+      expect(sidecar.published[0]?.headers['deadletter-detail']).to.match(
+        /^HandlerTimeoutError: the handler did not end/,
+      )
+      expect(records[0]).to.include({ msg: 'a bug: this service failed on a record', topic, offset: '1' })
+    })
+
+    it('can neither write nor publish after its end', async () => {
+      const publish = createPublisher(sidecar)
+      const documents = createDocuments(sidecar, () => new Date(time))('')
+      const ends: (() => void)[] = []
+      const late: unknown[] = []
+      const consumer = consumerOf(
+        async () => {
+          await new Promise<void>((resolve) => ends.push(resolve))
+          const key = 'a'
+          const calls = [
+            publish({ topic: 'out', key, value: Buffer.from('{}'), headers: {} }),
+            documents.change({ key, bytes: 10, decide: (view) => view.write('late') }),
+            documents.read([key]),
+          ]
+          late.push(...(await Promise.allSettled(calls)).map(({ status }) => status))
+        },
+        { publish },
+      )
+      const delivered = statuses(consumer, orderEntry(1))
+      expect(await passed(delivered)).to.equal(true)
+      for (const end of ends) end()
+      await virtual.pass(1_000)
+      expect(late).to.deep.equal(Array(6).fill('rejected'))
+      expect([sidecar.published.map((event) => event.topic), sidecar.documents.size]).to.deep.equal([
+        ['orderevents.dead'],
+        0,
+      ])
+    })
+
+    it('is not ended while it waits for the sidecar in an outage of minutes', async () => {
+      const documents = createDocuments(sidecar, () => new Date(time))('')
+      sidecar.read = () => new Promise((_, reject) => setTimeout(() => reject(down()), 180_000))
+      const consumer = consumerOf(() => documents.read(['a']))
+      const delivered = statuses(consumer, orderEntry(1))
+      for (let seconds = 0; seconds < 181; seconds += 1) await virtual.pass(1_000)
+      expect(await delivered).to.deep.equal(['RETRY'])
+      expect([sidecar.published, consumer.stoppedBy()]).to.deep.equal([[], undefined])
+    })
+  })
+
+  describe('outages, unlike bugs', () => {
     it('an event is delivered again without limit during an outage, and its record is reported after ten deliveries', async () => {
-      const consumer = consumerOf(down)
+      const consumer = consumerOf(() => Promise.reject(down()))
       for (let delivery = 1; delivery <= 30; delivery += 1) {
         expect(await statuses(consumer, orderEntry(3), orderEntry(4))).to.deep.equal(['RETRY', 'RETRY'])
         const expected = delivery > 10 ? [{ topic, partition: 0, offset: '3', deliveries: delivery }] : []
@@ -228,7 +302,7 @@ describe('unexpected errors', () => {
 
     it('a record is no longer reported after it was handled', async () => {
       let isDown = true
-      const consumer = consumerOf(() => (isDown ? down() : Promise.resolve()))
+      const consumer = consumerOf(() => (isDown ? Promise.reject(down()) : Promise.resolve()))
       for (let delivery = 1; delivery <= 11; delivery += 1) await consumer.deliver([[orderEntry(3)]])
       expect(consumer.redelivered()).to.have.length(1)
       isDown = false
@@ -237,7 +311,7 @@ describe('unexpected errors', () => {
     })
 
     it('a record is forgotten when its last delivery was a minute ago', async () => {
-      const consumer = consumerOf(down)
+      const consumer = consumerOf(() => Promise.reject(down()))
       for (let delivery = 1; delivery <= 11; delivery += 1) await consumer.deliver([[orderEntry(3)]])
       time += 59_000
       expect(consumer.redelivered()).to.have.length(1)
