@@ -10,11 +10,13 @@ import type { Logger } from '../telemetry/log.ts'
 const intervalMs = 15_000
 /**
  * The number of checks after which a subscription has stalled. Together they take three minutes, which is longer than the sum of three times. The longest
- * handler takes 60 s (components/resiliency.yaml). The longest rebalance takes 60 s, the default of Dapr's Kafka client. After 30 s, this client
+ * delivery takes 60 s (components/resiliency.yaml). The longest rebalance takes 60 s, the default of Dapr's Kafka client. After 30 s, this client
  * replaces a hung connection.
  */
 const maxChecks = 12
 export const stalledAfterMs = maxChecks * intervalMs
+/** The number of checks in the 60 s after which the sidecar ends a delivery (components/resiliency.yaml). */
+const maxHeld = 4
 
 /** A member of a consumer group: one Kafka component of a sidecar. */
 export interface Member {
@@ -51,16 +53,23 @@ export interface Watchdog {
   stalled(): ReadonlyMap<string, string>
 }
 
+/** The deliveries of a partition. */
 interface Deliveries {
   running: number
   ended: number
+  /** The number of deliveries without a record that has to be delivered again. */
+  succeeded: number
 }
 
 /** The state of an unhandled partition. While `state` stays the same, nothing happens to the partition. */
 interface Waiting {
   topic: string
   state: string
+  /** The ends of deliveries from the other partitions of the same member. */
+  others: Pick<Deliveries, 'ended' | 'succeeded'>
   checks: number
+  /** The number of checks that did not count since a delivery of the member began that is still running. */
+  held: number
 }
 
 export function createWatchdog({ read, addresses = ownAddresses, log }: WatchdogOptions): Watchdog {
@@ -70,16 +79,26 @@ export function createWatchdog({ read, addresses = ownAddresses, log }: Watchdog
 
   /** Counts a delivery, which has records of only one partition. */
   function begin(partition: string): Deliveries {
-    const counts = deliveries.get(partition) ?? { running: 0, ended: 0 }
+    const counts = deliveriesOf(partition)
     deliveries.set(partition, counts)
     counts.running += 1
     return counts
   }
 
-  /** Returns the number of deliveries from the partitions; undefined during a delivery. */
-  function deliveredFrom(partitions: readonly string[]): number | undefined {
-    const all = partitions.flatMap((partition) => deliveries.get(partition) ?? [])
-    return all.some(({ running }) => running > 0) ? undefined : all.reduce((sum, { ended }) => sum + ended, 0)
+  const deliveriesOf = (partition: string): Deliveries =>
+    deliveries.get(partition) ?? { running: 0, ended: 0, succeeded: 0 }
+
+  /**
+   * Counts a check at which nothing has happened to a partition. A check does not count if the member could deliver nothing from this partition, because
+   * it makes one delivery at a time: its deliveries from other partitions failed and were repeated, or one of them was running. A running delivery is no
+   * reason after the time that a delivery has.
+   */
+  function countedAgain(before: Waiting, others: Deliveries): Pick<Waiting, 'checks' | 'held'> {
+    const { checks, held } = before
+    const isSame = others.ended === before.others.ended
+    if (isSame && others.running > 0 && held < maxHeld) return { checks, held: held + 1 }
+    const isFailing = !isSame && others.succeeded === before.others.succeeded
+    return { checks: isFailing ? checks : checks + 1, held: isSame ? held : 0 }
   }
 
   /** Returns the states of the partitions that have unhandled records, and that only this replica could read. */
@@ -92,14 +111,23 @@ export function createWatchdog({ read, addresses = ownAddresses, log }: Watchdog
       const key = `${topic}/${partition}`
       const owner = members.find(({ partitions }) => partitions.includes(key))
       const isOwn = !owner || isHere(owner.clientHost) || isOnlyReplica(owner, members)
-      // A member makes one delivery at a time for all its partitions, so a slow delivery delays its other partitions.
-      const delivered = deliveredFrom(owner?.partitions ?? [key])
-      if (lag === 0 || !isOwn || delivered === undefined) continue
-      const state = [next, owner?.id, delivered].join()
+      if (lag === 0 || !isOwn) continue
+      const state = [next, owner?.id, deliveriesOf(key).ended].join()
+      const others = sumOf((owner?.partitions ?? []).filter((other) => other !== key).map(deliveriesOf))
       const before = waiting.get(key)
-      found.set(key, { topic, state, checks: before?.state === state ? before.checks + 1 : 0 })
+      const counted = before?.state === state ? countedAgain(before, others) : { checks: 0, held: 0 }
+      found.set(key, { topic, state, others, ...counted })
     }
     return found
+  }
+
+  function reasonFor(partition: string): string {
+    const seconds = stalledAfterMs / 1_000
+    const what =
+      deliveriesOf(partition).running > 0
+        ? `a delivery from ${partition} has not ended for ${seconds} s`
+        : `the sidecar has delivered nothing from ${partition} for ${seconds} s, although it has unhandled records`
+    return `${what}; restart the service and its sidecar`
   }
 
   function report(now: Map<string, string>): void {
@@ -118,7 +146,9 @@ export function createWatchdog({ read, addresses = ownAddresses, log }: Watchdog
         }
       }
       try {
-        return await deliver(counted())
+        const statuses = await deliver(counted())
+        if (counts && statuses.every(({ status }) => status === 'SUCCESS')) counts.succeeded += 1
+        return statuses
       } finally {
         if (counts) {
           counts.running -= 1
@@ -131,15 +161,22 @@ export function createWatchdog({ read, addresses = ownAddresses, log }: Watchdog
       // Without an answer of Kafka, the time begins again.
       waiting = await read().then(waitingIn, () => new Map())
       const partitions = [...waiting].filter(([, { checks }]) => checks >= maxChecks)
-      report(new Map(partitions.map(([partition, { topic }]) => [topic, reasonOf(partition)])))
+      report(new Map(partitions.map(([partition, { topic }]) => [topic, reasonFor(partition)])))
     },
 
     stalled: () => stalled,
   }
 }
 
-const reasonOf = (partition: string) =>
-  `the sidecar has delivered nothing from ${partition} for ${stalledAfterMs / 1_000} s, although it has unhandled records; restart the service and its sidecar`
+function sumOf(all: Deliveries[]): Deliveries {
+  const sum = { running: 0, ended: 0, succeeded: 0 }
+  for (const { running, ended, succeeded } of all) {
+    sum.running += running
+    sum.ended += ended
+    sum.succeeded += succeeded
+  }
+  return sum
+}
 
 /** Checks until the process ends. */
 export async function watch({ check }: Pick<Watchdog, 'check'>): Promise<never> {

@@ -47,13 +47,13 @@ describe('createWatchdog', () => {
     for await (const _part of parts);
     return []
   }
-  const delivery = (partition = 0, deliver = reading) => {
+  const delivery = (partition = 0, deliver = reading, of = topic) => {
     const entry = {
       entryId: '0',
       value: Buffer.from('{}'),
       metadata: { __partition: String(partition), __offset: '7' },
     }
-    return watchdog.watched(topic, deliver)([[entry]])
+    return watchdog.watched(of, deliver)([[entry]])
   }
 
   it('reports a subscription that delivers nothing for three minutes, and logs it once', async () => {
@@ -116,18 +116,31 @@ describe('createWatchdog', () => {
     expect([...proxied.stalled()]).to.deep.equal([])
   })
 
-  it('reports only the topic that stalls while another member delivers', async () => {
+  it('reports only the partition that stalls, although its member and another member deliver from other partitions', async () => {
     report = {
       ...stuck,
-      members: [memberOf(here), memberOf(here, 2, ['in/1', 'other/0'])],
+      members: [memberOf(here, 1, ['other/0']), memberOf(here, 2, ['in/1', 'in/0'])],
       positions: [waitingAt(7n), waitingAt(7n, 1), waitingAt(2n, 0, 'other')],
     }
     for (let turn = 0; turn < 16; turn += 1) {
-      await delivery(1)
+      await Promise.all([delivery(1), delivery(0, reading, 'other')])
       await pass(15)
     }
     expect([...watchdog.stalled().keys()]).to.deep.equal([topic])
-    expect(stalled()[0]).to.contain('in/0')
+    expect(stalled()[0]).to.match(reason)
+  })
+
+  it('accepts a partition whose member repeats a failing delivery from another partition, as in an outage', async () => {
+    report = { ...stuck, members: [memberOf(here, 1, ['in/0', 'in/1'])], positions: [waitingAt(7n), waitingAt(4n, 1)] }
+    const failing: Consumer['deliver'] = async (parts) => {
+      await reading(parts)
+      return [{ entryId: '0', status: 'RETRY' }]
+    }
+    for (let turn = 0; turn < 40; turn += 1) {
+      await delivery(1, failing)
+      await pass(15)
+    }
+    expect(stalled()).to.deep.equal([])
   })
 
   it('accepts a record that fails and is delivered again', async () => {
@@ -138,18 +151,40 @@ describe('createWatchdog', () => {
     expect(stalled()).to.deep.equal([])
   })
 
-  it('accepts a delivery in progress from another partition of the same member', async () => {
-    report = { ...stuck, members: [memberOf(here, 1, ['in/0', 'in/1'])], positions: [waitingAt(7n), waitingAt(4n, 1)] }
-    let end = () => {}
-    const slow = delivery(1, (parts) => reading(parts).then(() => new Promise((resolve) => (end = () => resolve([])))))
-    await pass(600)
-    expect(stalled()).to.deep.equal([])
-    end()
-    await slow
-    await pass(180)
-    expect(stalled()).to.deep.equal([])
-    await pass(60)
-    expect(stalled()).to.have.length(1)
+  describe('during a delivery from another partition of the same member', () => {
+    let end: () => void
+    const hanging: Consumer['deliver'] = (parts) =>
+      reading(parts).then(() => new Promise((resolve) => (end = () => resolve([]))))
+    beforeEach(() => {
+      report = { ...stuck, members: [memberOf(here, 1, ['in/0', 'in/1'])], positions: [waitingAt(7n)] }
+    })
+
+    it('does not count the minute that a delivery may take', async () => {
+      const slow = delivery(1, hanging)
+      await pass(75)
+      end()
+      await slow
+      await pass(165)
+      expect(stalled()).to.deep.equal([])
+      await pass(60)
+      expect(stalled()).to.have.length(1)
+    })
+
+    it('reports the partition if the delivery does not end', async () => {
+      void delivery(1, hanging)
+      await pass(300)
+      expect(stalled()).to.have.length(1)
+      expect(stalled()[0]).to.match(reason)
+    })
+
+    it('reports the delivery if it does not end', async () => {
+      report = { ...stuck, positions: [waitingAt(4n, 1)] }
+      void delivery(1, hanging)
+      await pass(240)
+      expect(stalled()).to.deep.equal([
+        'a delivery from in/1 has not ended for 180 s; restart the service and its sidecar',
+      ])
+    })
   })
 
   it('accepts ten minutes without a broker, and then begins again', async () => {
