@@ -7,7 +7,7 @@ import type { Sidecar } from '@orderflow/service-kit/sidecar'
 import fc from 'fast-check'
 import { guid, trust } from './world.ts'
 
-/** What an attempt of the handler does: it succeeds, or it fails before or after its change, because of an outage or a bug. */
+/** The result of an attempt. It fails before or after its change, because of an outage or a bug. */
 type Attempt = 'success' | 'outage' | 'bug' | 'outage-after' | 'bug-after'
 
 const anyAttempt = fc.constantFrom<Attempt>('success', 'outage', 'bug', 'outage-after', 'bug-after')

@@ -68,7 +68,7 @@ interface Waiting {
   /** The ends of deliveries from the other partitions of the same member. */
   others: Pick<Deliveries, 'ended' | 'succeeded'>
   checks: number
-  /** The number of checks that did not count since a delivery of the member began that is still running. */
+  /** The number of checks that were left out because of the member's running delivery. */
   held: number
 }
 
@@ -89,9 +89,9 @@ export function createWatchdog({ read, addresses = ownAddresses, log }: Watchdog
     deliveries.get(partition) ?? { running: 0, ended: 0, succeeded: 0 }
 
   /**
-   * Counts a check at which nothing has happened to a partition. A check does not count if the member could deliver nothing from this partition, because
-   * it makes one delivery at a time: its deliveries from other partitions failed and were repeated, or one of them was running. A running delivery is no
-   * reason after the time that a delivery has.
+   * Counts a check since which a partition has not changed. The member makes one delivery at a time, so it may have been unable to deliver from this
+   * partition. Such checks are left out: if all deliveries from other partitions failed and were repeated, or while one of them is running. A delivery
+   * may run for `maxHeld` checks.
    */
   function countedAgain(before: Waiting, others: Deliveries): Pick<Waiting, 'checks' | 'held'> {
     const { checks, held } = before

@@ -30,8 +30,8 @@ export interface BatcherOptions<T, R> {
   maxBytes: number
   maxWaiting: number
   /**
-   * The shortest time between the beginnings of two flushes. A full batch may be flushed earlier, and so may a batch of events for which later records
-   * wait: the pause would only delay their sequence.
+   * The shortest time between the beginnings of two flushes. A full batch may be flushed earlier. So may a batch whose events all have
+   * later records that wait for them, because the pause would only delay their sequence.
    */
   minIntervalMs: number
   /** The number of concurrent flushes; the default is 1. Concurrent batches may end in another order than they began. */

@@ -23,7 +23,7 @@ const intervalMs = 1_000
 const usualCallMs = 100
 
 interface HandlerTime {
-  /** The number of checks at which the handler did not wait for the sidecar. A check that is late, after a pause of the process, counts once. */
+  /** The number of checks at which the handler did not wait for the sidecar. After a pause of the process, there is only one check. */
   checks: number
   /** The number of open calls to the sidecar. */
   calls: number
@@ -73,7 +73,7 @@ export async function limitHandler<T>(handler: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Makes a call to the sidecar. If a handler makes the call, a slow answer does not count for the handler's time.
+ * Makes a call to the sidecar. The time of a handler includes only the beginning of the call (`usualCallMs`).
  * @throws {HandlerTimeoutError} if the handler has already ended
  */
 export async function callSidecar<T>(call: () => Promise<T>): Promise<T> {

@@ -277,8 +277,8 @@ export function createIndependent(
 }
 
 /**
- * Returns the operations that must run again: each operation that wrote or read a document whose write failed, and each operation on a document of such
- * an operation. Otherwise an earlier change of a document would be repeated after a later change.
+ * Returns the operations that must run again. An operation must run again if it wrote or read a document whose write failed. All operations of its own
+ * document must then run again, too. Otherwise an earlier change of this document would be repeated after a later change.
  */
 function affectedBy(works: Work<unknown>[], missing: ReadonlySet<string>): Work<unknown>[] {
   const uncertain = new Set(missing)

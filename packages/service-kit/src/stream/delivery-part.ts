@@ -14,7 +14,7 @@ export interface PartHandlerOptions {
 }
 
 /**
- * Handles the entries of a part, and returns their results. An entry without a result was not attempted, because an earlier record of its key failed.
+ * Handles the entries of a part, and returns their results. An entry has no result if an earlier record of its key failed.
  * @param blockedBy returns the reason why no further entry may be attempted; otherwise undefined
  */
 export type PartHandler = (

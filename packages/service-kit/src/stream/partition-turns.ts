@@ -8,7 +8,7 @@ export interface Turn {
 
 /**
  * Creates the turns of a topic's deliveries. The sidecar delivers a partition again if it stopped waiting for an answer, for example after a restart. The
- * earlier delivery then ends its current step, and begins no more steps, so two deliveries never handle records of one partition at the same time.
+ * later delivery then waits for the current step of the earlier delivery, whose turn is over. So only one delivery of a partition handles records.
  */
 export function createPartitionTurns(): { begin(partition: number): Turn } {
   const latest = new Map<number, { turn: { isOver: boolean }; steps: () => Promise<unknown> }>()

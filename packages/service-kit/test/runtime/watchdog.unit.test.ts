@@ -159,7 +159,7 @@ describe('createWatchdog', () => {
       report = { ...stuck, members: [memberOf(here, 1, ['in/0', 'in/1'])], positions: [waitingAt(7n)] }
     })
 
-    it('does not count the minute that a delivery may take', async () => {
+    it('leaves out the minute that a delivery may take', async () => {
       const slow = delivery(1, hanging)
       await pass(75)
       end()

@@ -43,7 +43,7 @@ describe('limitHandler', () => {
     )
   })
 
-  it('does not count the time of a call to the sidecar, however long it is', async () => {
+  it('leaves out the time of a call to the sidecar, however long it is', async () => {
     run(async () => {
       for (let call = 0; call < 5; call += 1) {
         await callSidecar(() => delay(60_000))

@@ -243,7 +243,7 @@ describe('unexpected errors', () => {
       expect(records[0]).to.include({ msg: 'a bug: this service failed on a record', topic, offset: '1' })
     })
 
-    it('can neither write nor publish after its end', async () => {
+    it('fails each later call to the sidecar, so it writes and publishes nothing', async () => {
       const publish = createPublisher(sidecar)
       const documents = createDocuments(sidecar, () => new Date(time))('')
       const ends: (() => void)[] = []
@@ -272,7 +272,7 @@ describe('unexpected errors', () => {
       ])
     })
 
-    it('is not ended while it waits for the sidecar in an outage of minutes', async () => {
+    it('continues while it waits for the sidecar in an outage of minutes', async () => {
       const documents = createDocuments(sidecar, () => new Date(time))('')
       sidecar.read = () => new Promise((_, reject) => setTimeout(() => reject(down()), 180_000))
       const consumer = consumerOf(() => documents.read(['a']))
