@@ -1,4 +1,5 @@
 import { Producer } from '@platformatic/kafka'
+import { groupsByKey } from '../../stream/by-key.ts'
 import type { KafkaConnection } from '../../stream/kafka.ts'
 import { positionText } from '../../stream/record.ts'
 import type { Trust } from '../../trust/trust.ts'
@@ -72,13 +73,17 @@ export async function* replayEntries(
   /** The result for each failed record. Two entries have the same failed record if the event failed in two apps. */
   const settled = new Map<string, Result>()
 
-  /** Publishes all records, then returns the first failure. So the caller can report the published records before it throws the failure. */
+  /**
+   * Publishes records of one key in sequence, and other records at the same time. Returns the first failure at the end, so the caller can report the
+   * published records before it throws the failure. After a failure, the later records of the key are left out.
+   */
   async function publishAll(all: ReplayRecord[]): Promise<PromiseRejectedResult | undefined> {
-    const results = await Promise.allSettled(all.map(publish))
-    for (const [index, { failed }] of all.entries()) {
-      const result = results[index]
-      if (result?.status === 'fulfilled') settled.set(failed, result.value)
-    }
+    const groups = groupsByKey(all, ({ origin, key }) => key && `${origin.topic}/${key.toString('latin1')}`)
+    const results = await Promise.allSettled(
+      groups.map(async (replays) => {
+        for (const replay of replays) settled.set(replay.failed, await publish(replay))
+      }),
+    )
     return results.find((result) => result.status === 'rejected')
   }
 

@@ -88,7 +88,14 @@ describe('replayDeadLetters', () => {
   })
 
   it('reports the replayed entries, and then throws the failure that ended the other replays', async () => {
-    for (let offset = 1; offset <= 3; offset += 1) fail(log, 'order-service', offset, 'handler-error', { value })
+    for (const [offset, key] of [
+      [1, 'k'],
+      [2, 'k'],
+      [3, 'other'],
+      [4, 'k'],
+    ] as const) {
+      fail(log, 'order-service', offset, 'handler-error', { value, key })
+    }
     const told: string[] = []
     const failing = async (replay: ReplayRecord) => {
       if (replay.of === 'orderevents/0/2') throw new Error('the broker is away')
@@ -101,6 +108,21 @@ describe('replayDeadLetters', () => {
     })()
     expect(await all.catch((error: Error) => error.message)).to.equal('the broker is away')
     expect(told).to.deep.equal(['1 replayed', '3 replayed'])
+  })
+
+  it('publishes records of one key in the sequence of their dead letters', async () => {
+    for (const offset of [1, 2, 3]) fail(log, 'order-service', offset, 'handler-error', { value })
+    fail(log, 'order-service', 4, 'handler-error', { value, key: 'other' })
+    const slow = async (replay: ReplayRecord) => {
+      const offset = Number(replay.of.slice(-1))
+      for (let turn = offset; turn < 4; turn += 1) await new Promise(setImmediate)
+      return await publish(replay)
+    }
+    for await (const { result } of replayEntries(log, slow, await entries(), { trust })) {
+      expect(result).to.equal('replayed')
+    }
+    const origins = published().map((record) => headerOf(record, 'replayed-from'))
+    expect(origins).to.deep.equal([4, 1, 2, 3].map((offset) => `orderevents/0/${offset}`))
   })
 
   describe('an envelope without ids', () => {
@@ -303,7 +325,9 @@ describe('replayDeadLetters', () => {
     }
 
     it('writes the missing notes, and does not publish the records again', async () => {
-      for (let offset = 1; offset <= 3; offset += 1) fail(log, 'order-service', offset, 'handler-error', { value })
+      for (const offset of [1, 2, 3]) {
+        fail(log, 'order-service', offset, 'handler-error', { value, key: `k${offset}` })
+      }
       expect(await run(killed).catch((error: Error) => error.message)).to.equal('killed')
       expect(published()).to.have.length(3)
       const outcomes = await run(noteOrPublish)
