@@ -36,7 +36,7 @@ describe('readEventSchemas', () => {
   const at = 'envelope-schema/schemas/events/RoomBooked.1.json: /properties/X'
 
   it('reads schemas with lists, objects and shared rules', () => {
-    const tags = { type: 'array', items: rule('guid'), maxItems: 3 }
+    const tags = { type: 'array', items: rule('guid'), maxItems: 100, uniqueItems: true }
     const guest = { type: 'object', properties: { Name: { ...rule('name'), 'x-pii': true } } }
     expect(problemsOf(schemaOf({ tags, guest, when: rule('dateTime'), day: rule('date'), any: {} }))).to.deep.equal([])
   })
@@ -73,6 +73,26 @@ describe('readEventSchemas', () => {
       'personal data in a list',
       { type: 'array', items: { type: 'string', 'x-pii': true } },
       '/items/x-pii: has no effect inside a list; write it next to the "items" of the list',
+    ],
+    [
+      'unique items without a limit',
+      { type: 'array', uniqueItems: true },
+      '/uniqueItems: compares each item with each other item; add "maxItems" of at most 100',
+    ],
+    [
+      'unique items with a large limit, inside another list',
+      { type: 'array', items: { type: 'array', uniqueItems: true, maxItems: 101 } },
+      '/items/uniqueItems: compares each item with each other item; add "maxItems" of at most 100',
+    ],
+    [
+      'a pattern of exponential time',
+      { type: 'string', pattern: '^([A-Z]+)+$', maxLength: 10 },
+      '/pattern: "^([A-Z]+)+$" can take minutes for one long text, because it can read the same characters in many ways; begin it with ^, and let only one repetition match each character',
+    ],
+    [
+      'a pattern with a lookahead inside "not"',
+      { type: 'string', not: { type: 'string', pattern: '^(?=.*a)b' } },
+      '/not/pattern: "^(?=.*a)b" has a lookahead, lookbehind, modifier or back reference, which not every language has; use "not" with a second "pattern"',
     ],
     ['no schema', true, ': is not a schema; write an object such as { "type": "string" }'],
   ]
@@ -122,6 +142,20 @@ describe('readEventSchemas', () => {
     expect(compileProblems({ type: 'string', pattern: '(' })[0]).to.match(
       /RoomBooked\.1\.json: Invalid regular expression/,
     )
+  })
+})
+
+describe('uniqueItems', () => {
+  const validate = sharedAjv().compile({ type: 'array', items: { type: 'object' }, maxItems: 100, uniqueItems: true })
+  const keywords = (list: unknown[]) => (validate(list) ? [] : (validate.errors ?? []).map(({ keyword }) => keyword))
+
+  it('rejects equal items', () => {
+    expect(keywords([{ a: 1 }, { a: 1 }])).to.deep.equal(['uniqueItems'])
+    expect(keywords([{ a: 1 }, { a: 2 }])).to.deep.equal([])
+  })
+
+  it('compares no items of a list that is too long', () => {
+    expect(keywords(Array.from({ length: 101 }, () => ({})))).to.deep.equal(['maxItems'])
   })
 })
 

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import type { AnySchemaObject } from 'ajv/dist/2020.js'
+import { patternFlaw } from './pattern-cost.ts'
 
 /** Reports unusable event schemas. `problems` contains a line for each problem: file, path, problem and fix. */
 export class ContractError extends Error {
@@ -38,6 +39,9 @@ function readSchema(file: URL): { schema?: unknown; problem?: string } {
 }
 
 export const supportedFormats = ['date', 'date-time'] as const
+
+/** The length of the longest list with `uniqueItems`. The validator compares each item with each other item. */
+export const maxUniqueItems = 100
 
 /** Keywords that all tools support: the generators of types and documents, and the comparison of versions. */
 const rules = [
@@ -86,7 +90,7 @@ function flawsIn(schema: unknown, shared: string[], path = '', isItem = false): 
   const { properties, items, not } = schema
   return [
     ...Object.entries(schema).flatMap(([keyword, value]) => {
-      const flaw = flawOf(keyword, value, shared, isItem)
+      const flaw = flawOf(keyword, value, shared, isItem) ?? costOf(keyword, value, schema)
       return flaw ? [`${path}/${keyword}: ${flaw}`] : []
     }),
     ...Object.entries(Object(properties)).flatMap(([name, field]) =>
@@ -109,6 +113,23 @@ function flawOf(keyword: string, value: unknown, shared: string[], isItem: boole
     return `${text} is not a rule of common.json; use ${commonRules} with one of ${shared.filter((rule) => /^[a-z]/.test(rule)).join(', ')}`
   if (keyword === 'x-pii' && isItem) return 'has no effect inside a list; write it next to the "items" of the list'
   return undefined
+}
+
+/** Returns the reason why one long value could stop a service, or undefined. `new RegExp` in Ajv reports invalid patterns. */
+function costOf(keyword: string, value: unknown, { maxItems }: Record<string, unknown>): string | undefined {
+  if (keyword === 'uniqueItems' && value === true && !(Number(maxItems) <= maxUniqueItems))
+    return `compares each item with each other item; add "maxItems" of at most ${maxUniqueItems}`
+  if (keyword !== 'pattern' || typeof value !== 'string' || !isExpression(value)) return undefined
+  const flaw = patternFlaw(value)
+  return flaw && `${JSON.stringify(value)} ${flaw}`
+}
+
+function isExpression(pattern: string): boolean {
+  try {
+    return new RegExp(pattern, 'u') instanceof RegExp
+  } catch {
+    return false
+  }
 }
 
 const commonRules = '../common.json#/$defs/'

@@ -1,13 +1,21 @@
-import { _, Ajv2020, type AnySchemaObject, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
-import { ContractError, eventFile } from '../schemas/event-schemas.ts'
+import {
+  _,
+  Ajv2020,
+  type AnySchemaObject,
+  type CodeKeywordDefinition,
+  type ErrorObject,
+  type ValidateFunction,
+} from 'ajv/dist/2020.js'
+import { ContractError, eventFile, maxUniqueItems } from '../schemas/event-schemas.ts'
 import { commonSchema, eventSchemas } from '../schemas/schemas.ts'
 import { formats, regExp } from './formats.ts'
 
 /**
  * Returns the Ajv instance with the shared schemas. The first call creates it.
  *
- * `allErrors` stays fast for hostile input: the schemas have a fixed number of fields, only anchored patterns, and neither loops nor
- * backtracking. `verbose` passes the value to the hints. `code` is for build.ts. Only tests validate the schemas against their meta-schema, because
+ * `allErrors` checks all rules, so a limit such as `maxLength` does not protect a slow rule next to it. Therefore each rule needs linear time:
+ * event-schemas.ts refuses patterns with much backtracking, and `uniqueItems` ignores long lists, which `maxItems` rejects. `verbose` passes the
+ * value to the hints. `code` is for build.ts. Only tests validate the schemas against their meta-schema, because
  * compiling the meta-schema is slow.
  */
 export function sharedAjv(): Ajv2020 {
@@ -32,9 +40,16 @@ function createAjv(): Ajv2020 {
   ajv.addKeyword({ keyword: 'x-pii', schemaType: 'boolean' })
   // `upcast` reads this keyword.
   ajv.addKeyword({ keyword: 'x-upcast', schemaType: 'object' })
+  const uniqueItems = ajv.getKeyword('uniqueItems') as CodeKeywordDefinition
+  ajv.removeKeyword('uniqueItems').addKeyword(forShortLists(uniqueItems))
   ajv.addSchema([withoutNot(commonSchema), ...eventSchemas.values()])
   return ajv
 }
+
+const forShortLists = (keyword: CodeKeywordDefinition): CodeKeywordDefinition => ({
+  ...keyword,
+  code: (context) => context.gen.if(_`${context.data}.length <= ${maxUniqueItems}`, () => keyword.code(context)),
+})
 
 /**
  * Removes `not` from `guid`, `date` and `dateTime`. Only other languages need `not`: there, `$` also matches before a line break, and a format
