@@ -1,3 +1,4 @@
+import { decimalsByCode } from './iso-4217.ts'
 import { decimalPlaces } from './validation/json-text.ts'
 
 export interface Currency {
@@ -6,11 +7,14 @@ export interface Currency {
   decimals: number
 }
 
-export const currencyCodes: readonly string[] = Intl.supportedValuesOf('currency')
+export const currencyCodes: readonly string[] = [...decimalsByCode.keys()]
 
+/** @throws {Error} for a code that is not in the table of ISO 4217 */
 export function currencyOf(code: string): Currency {
-  const { maximumFractionDigits } = new Intl.NumberFormat('en', { style: 'currency', currency: code }).resolvedOptions()
-  return { code, decimals: maximumFractionDigits ?? 2 }
+  const decimals = decimalsByCode.get(code)
+  if (decimals === undefined)
+    throw new Error(`${code} is not a currency of ISO 4217; use one of ${currencyCodes.join(', ')}`)
+  return { code, decimals }
 }
 
 /**

@@ -5,10 +5,21 @@ import { amountFlaw, currencyCodes, currencyOf } from '../src/money.ts'
 const currency = fc.constantFrom(...['EUR', 'USD', 'JPY', 'KWD'].map(currencyOf))
 
 describe('currencyOf and amountFlaw', () => {
-  it('uses the decimals of ISO 4217 for each currency', () => {
-    const decimals = ['EUR', 'USD', 'JPY', 'KWD'].map((code) => currencyOf(code).decimals)
-    expect(decimals).to.deep.equal([2, 2, 0, 3])
-    for (const code of currencyCodes) expect(currencyOf(code).decimals, code).to.be.within(0, 4)
+  it('uses the decimals of ISO 4217, also where they differ from the data of Node', () => {
+    const decimals = (...codes: string[]) => [...new Set(codes.map((code) => currencyOf(code).decimals))]
+    expect(decimals('JPY', 'KRW', 'CLP', 'ISK', 'XOF', 'UYI')).to.deep.equal([0])
+    expect(decimals('EUR', 'USD', 'XCG', 'HRK', 'SLL')).to.deep.equal([2])
+    const differing = 'AFN ALL COP HUF IDR IRR KPW LAK LBP MGA MMK PKR SOS SYP YER'
+    expect(decimals(...differing.split(' '))).to.deep.equal([2])
+    expect(decimals('KWD', 'BHD', 'TND', 'IQD')).to.deep.equal([3])
+    expect(decimals('CLF', 'UYW')).to.deep.equal([4])
+  })
+
+  it('accepts the codes with decimals, and refuses others', () => {
+    expect(currencyCodes).to.have.length(170)
+    expect(currencyCodes).to.deep.equal([...new Set(currencyCodes)].sort())
+    expect(() => currencyOf('XAU')).to.throw('XAU is not a currency of ISO 4217; use one of AED, AFN')
+    expect(() => currencyOf('eur')).to.throw('eur is not a currency')
   })
 
   for (const amount of [1e-300, 5e-324, 42.555, 1.005, 0.001, 0.1 + 0.2, 4.35 * 100, 1.1 * 3, 999_999_999_999.999]) {
