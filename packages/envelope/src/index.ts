@@ -62,6 +62,7 @@ export type * from './schemas/types.ts'
 export { fieldValidator, isForeignName, isGuidField, isPlainKey, nestsTooDeep, pointerOf } from './validation/check.ts'
 export { hiddenByParsing, scanJson } from './validation/json-text.ts'
 export { momentProblem, parseMoment } from './validation/moment.ts'
+export { nearMissIn } from './validation/near-miss.ts'
 export {
   describeProblem,
   EnvelopeError,

@@ -149,6 +149,12 @@ function refusedForBody(operation: Operation): Cases {
       status: 400,
       tells: /quotes, commas and brackets/,
     },
+    [`${title} with an unknown field`]: {
+      ...postOf(operation, JSON.stringify({ ...example, nothing: 1 })),
+      status: 400,
+      pointers: ['/nothing'],
+      tells: /nothing: is not a field of this body/,
+    },
     [`${title} with a duplicate key`]: {
       ...postOf(operation, `{${JSON.stringify(required[0])}:1,${whole.slice(1)}`),
       status: 400,

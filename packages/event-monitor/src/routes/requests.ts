@@ -221,7 +221,10 @@ export function bodyInput<T>(
 ): Input<T> {
   return {
     read: ({ body }) => read(Object(body) as Record<string, unknown>),
-    body: { name, schema: { type: 'object', properties, ...(required.length > 0 && { required }) } },
+    body: {
+      name,
+      schema: { type: 'object', properties, additionalProperties: false, ...(required.length > 0 && { required }) },
+    },
     problems: [400, 413, 415],
   }
 }

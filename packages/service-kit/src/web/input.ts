@@ -9,7 +9,6 @@ import {
   fieldSchema,
   fieldValidator,
   isGuidField,
-  isPlainKey,
   isRequiredField,
   type PayloadOf,
   type Problem,
@@ -18,6 +17,7 @@ import {
 } from '@orderflow/envelope'
 import type { Request } from 'express'
 import { type FieldError, invalid } from './problems.ts'
+import { unknownFields, unknownParameters } from './unknown-names.ts'
 
 interface Parameter {
   name: string
@@ -53,28 +53,31 @@ export type Values<I extends Inputs> = { [K in keyof I]: I[K] extends Input<infe
 
 /**
  * Creates a function that reads all inputs in order.
- * @throws {HttpProblem} (the function) for an invalid input, and for an unknown query parameter
+ * @throws {HttpProblem} (the function) for an invalid input, and for an unknown query parameter or field. Otherwise a client with `?next=` instead of
+ *   `?cursor=` would always get the first page.
  */
 export function inputsReader<I extends Inputs>(inputs: I): (request: Request) => Values<I> {
   const entries = Object.entries(inputs)
   const parameters = entries.flatMap(([, { parameters = [] }]) => parameters)
-  const known = new Set(parameters.filter((one) => one.in === 'query').map(({ name }) => name))
+  const unknownQuery = unknownParameters(parameters.filter((one) => one.in === 'query').map(({ name }) => name))
+  const unknownBody = unknownBodyOf(Object.values(inputs))
   return (request) => {
-    refuseUnknownQuery(known, request)
+    refuse(unknownQuery(request.query))
     const values: Record<string, unknown> = {}
     for (const [name, input] of entries) values[name] = input.read(request)
+    refuse(unknownBody(request.body))
     return values as Values<I>
   }
 }
 
-/** Refuses unknown query parameters. Otherwise a client with `?next=` instead of `?cursor=` would always get the first page. */
-function refuseUnknownQuery(known: ReadonlySet<string>, { query }: Request): void {
-  const unknown = Object.keys(query).filter((name) => !known.has(name))
-  if (unknown.length === 0) return
-  const detail = `is not a query parameter of this operation; the parameters are: ${[...known].join(', ') || 'none'}`
-  // Unusual names are hidden, because they may contain personal data.
-  const shown = new Set(unknown.map((name) => (isPlainKey(name) ? name : '***')))
-  throw invalid(Array.from(shown, (pointer) => ({ pointer, detail })))
+/** Ignores a body whose schema does not list its fields, such as envelopes. An operation that takes no body allows an empty object only. */
+function unknownBodyOf(inputs: readonly Input<unknown>[]): (body: unknown) => FieldError[] {
+  if (inputs.some(({ receives, body }) => receives && !body?.schema.properties)) return () => []
+  return unknownFields(inputs.flatMap(({ body }) => Object.keys(body?.schema.properties ?? {})))
+}
+
+function refuse(errors: FieldError[]): void {
+  if (errors.length > 0) throw invalid(errors)
 }
 
 type Described = Pick<Parameter, 'description' | 'example'>
@@ -299,19 +302,21 @@ export function jsonBody<T extends object>(
   const required = all.filter(([, [type, field]]) => isRequiredField(type, field)).map(([name]) => name)
   const examples = all.map(([name, [type, field]]) => [name, (examplePayload(type) as Example)[field]])
   const whole = { ...Object.fromEntries(examples), ...example }
-  const schema = { type: 'object', required, properties: propertiesOf(fields), example: whole }
+  const properties = propertiesOf(fields)
+  const schema = { type: 'object', required, properties, additionalProperties: false, example: whole }
   return { read: ({ body }: Request) => read(body), body: { name, schema }, problems: [400, 413, 415] }
 }
 
 type Example = Record<string, unknown>
 
 /**
- * Creates the reader of a body with these fields. It returns GUIDs in lower case, and drops unknown fields.
- * @throws {HttpProblem} (the reader) 400 with the JSON pointer of each wrong field
+ * Creates the reader of a body with these fields. It returns GUIDs in lower case.
+ * @throws {HttpProblem} (the reader) 400 with the JSON pointer of each wrong or unknown field
  */
 export function bodyReader<T>(fields: ContractFields<T>): (body: unknown) => T {
   const all = Object.entries<ContractField>(fields)
   const validate = fieldValidator(Object.fromEntries(all.map(([name, [type, field]]) => [name, [type, field]])))
+  const unknown = unknownFields(Object.keys(fields))
   const readers = all.map(([name, [type, field]]) => ({
     name,
     read: isGuidField(type, field) ? (value: unknown) => String(value).toLowerCase() : (value: unknown) => value,
@@ -325,7 +330,9 @@ export function bodyReader<T>(fields: ContractFields<T>): (body: unknown) => T {
     const narrowed = new Set(flaws.map(({ pointer }) => pointer))
     const errors = validate(given).map(fieldError)
     const others = errors.filter(({ pointer }) => !narrowed.has(pointer))
-    if (others.length + flaws.length > 0) throw invalid([...others, ...flaws])
+    const renamed = (name: string) => others.some(({ detail }) => detail.includes(`(rename ${name} to `))
+    const extra = unknown(given).filter(({ pointer }) => !renamed(pointer.slice(1)))
+    refuse([...others, ...flaws, ...extra])
     const values: Record<string, unknown> = {}
     for (const { name, read } of readers) if (given[name] !== undefined) values[name] = read(given[name])
     return values as T

@@ -97,9 +97,44 @@ describe('readBody for JSON', () => {
     expect([status, json]).to.deep.equal([201, { orderId: thingId, amount: 1 }])
   })
 
-  it('removes unknown fields of a body', async () => {
-    const { json } = await post(app, url, JSON.stringify({ orderId: thingId, amount: 1, other: 2 }))
-    expect(json).to.have.all.keys('orderId', 'amount')
+  for (const [field, pointer, hint] of [
+    ['Amount', '/Amount', ' (did you mean amount?)'],
+    ['amout', '/amout', ' (did you mean amount?)'],
+    ['order', '/order', ' (did you mean orderId?)'],
+    ['other', '/other', ''],
+    ['__proto__', '/__proto__', ''],
+  ] as const) {
+    it(`refuses the unknown field ${field}, and names the nearest field`, async () => {
+      const answer = await post(app, url, `{"orderId":"${thingId}","amount":1,"${field}":2}`)
+      expect(problemOf(answer)).to.deep.equal([400, 'invalid-request'])
+      const detail = `is not a field of this body${hint}; the fields are: orderId, amount`
+      expect(answer.json.errors).to.deep.equal([{ pointer, detail }])
+    })
+  }
+
+  it('reports a misspelt field together with the missing field', async () => {
+    const near = await post(app, url, JSON.stringify({ orderId: thingId, amuont: 1 }))
+    expect(near.json.detail).to.match(
+      /^\/amount: is missing; \/amuont: is not a field of this body \(did you mean amount\?\)/,
+    )
+    const otherCase = await post(app, url, JSON.stringify({ orderId: thingId, Amount: 1 }))
+    expect(otherCase.json.errors).to.deep.equal([
+      { pointer: '/amount', detail: 'is missing (rename Amount to amount)' },
+    ])
+  })
+
+  it('hides the name of an unknown field that may be personal data', async () => {
+    const { json } = await post(app, url, JSON.stringify({ orderId: thingId, amount: 1, 'Ada Lovelace': 1 }))
+    expect(json.detail).to.equal(
+      'the body has a field that is not a field of this body; the fields are: orderId, amount',
+    )
+  })
+
+  it('refuses fields in the body of an operation without a body', async () => {
+    const drop = (body: string) => post(app, `/v1/things/${thingId}/drop`, body)
+    const { status, json } = await drop('{"reason":"heavy"}')
+    expect([status, json.detail]).to.deep.equal([400, '/reason: is not a field of this body; the fields are: none'])
+    expect((await drop('{}')).status).to.equal(200)
   })
 
   for (const [text, pointer] of [
@@ -211,9 +246,12 @@ describe('readBody for JSON', () => {
 
   it('treats a name that every JavaScript object has, such as `constructor`, as an unknown or missing field', async () => {
     const body = `{"__proto__":{"orderId":"${thingId}","amount":1},"constructor":{"prototype":{"amount":1}}}`
-    expect((await post(app, url, body)).json.detail).to.equal('/orderId: is missing; /amount: is missing')
+    expect((await post(app, url, body)).json.detail).to.match(
+      /^\/orderId: is missing; \/amount: is missing; \/__proto__: is not a field of this body; .*; \/constructor: is not a field/,
+    )
     const known = `{"orderId":"${thingId}","amount":1,"__proto__":{"admin":true},"toString":1}`
-    expect((await post(app, url, known)).json).to.have.all.keys('orderId', 'amount')
+    const { errors } = (await post(app, url, known)).json as { errors: { pointer: string }[] }
+    expect(errors.map(({ pointer }) => pointer)).to.deep.equal(['/__proto__', '/toString'])
     expect(Object.prototype).not.to.have.property('admin')
   })
 

@@ -177,7 +177,9 @@ describe('createWeb', () => {
 
     it('refuses the unknown parameter, and names the known parameters', async () => {
       expect(await unknown('/v1/things?next=c')).to.deep.equal(refused('next', ofList))
-      expect(await unknown('/v1/things?limit=1&Cursor=c')).to.deep.equal(refused('Cursor', ofList))
+      expect(await unknown('/v1/things?limit=1&Cursor=c')).to.deep.equal(
+        refused('Cursor', ofList.replace(';', ' (did you mean cursor?);')),
+      )
       expect(await unknown('/v1/things?limit[]=1')).to.deep.equal(refused('***', ofList))
       expect(await unknown('/v1/things?__proto__=1')).to.deep.equal(refused('__proto__', ofList))
     })
