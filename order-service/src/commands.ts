@@ -1,10 +1,13 @@
 import {
   createEnvelope,
   deterministicId,
+  type Envelope,
+  type FullEvent,
   orderEvents,
   pascalCase,
   type Tenant,
   tenantOf,
+  upcast,
 } from '@orderflow/envelope-schema'
 import { isInfrastructure, type ServiceContext, SidecarError, UncertainError } from '@orderflow/service-kit'
 import {
@@ -12,11 +15,11 @@ import {
   evolve,
   isSameOrder,
   type Order,
-  type OrderCreated,
   OrderError,
   type OrderEvent,
   orderOf,
   type PlaceOrder,
+  placedType,
 } from './domain/order.ts'
 import type { Claim, OrderStore } from './store.ts'
 
@@ -48,6 +51,9 @@ export interface Commands {
   cancel(orderId: string, context: Pick<RequestContext, 'tenant' | 'traceId'>): Promise<Placed>
 }
 
+/** An event in the version in which it is published. Facts have the newest version. */
+type PublishedEvent = Envelope & Pick<OrderEvent, 'Name'>
+
 type Dependencies = Pick<ServiceContext, 'app' | 'publish' | 'now' | 'newId' | 'log'>
 
 /** Returns the id of the order of an Idempotency-Key. Two tenants can use the same key for different orders. */
@@ -60,8 +66,7 @@ export function createCommands(
   { app, publish, now, newId, log }: Dependencies,
 ): Commands {
   /** Returns false if the store fails after publishing. In this case, a reaction saves the event when it arrives from the log. */
-  async function publishAndSave(event: OrderEvent, retry: string): Promise<boolean> {
-    const orderId = event.Payload.OrderId
+  async function publishAndSave(event: PublishedEvent, orderId: string, retry: string): Promise<boolean> {
     await publish(orderEvents, event).catch((error: unknown) => {
       if (!(error instanceof SidecarError)) throw error
       throw new UncertainError(`It is not known whether the event reached the log. ${retry}`, {
@@ -70,7 +75,7 @@ export function createCommands(
       })
     })
     try {
-      await store.saveFact(event)
+      await store.saveFact(upcast(event))
       return true
     } catch (error) {
       if (!isInfrastructure(error)) throw error
@@ -79,17 +84,17 @@ export function createCommands(
     }
   }
 
-  async function reserve(event: OrderCreated): Promise<Claim> {
+  async function reserve(event: FullEvent<typeof placedType>): Promise<Claim> {
     const claim = await store.claim(event)
-    if (isSameOrder(claim.holder, event)) return claim
+    if (isSameOrder(upcast(claim.holder), upcast(event))) return claim
     const message = 'This key was already used with another body. Send a new key, or none.'
     throw new OrderError('idempotency-key-reused', message, { orderId: event.Payload.OrderId })
   }
 
-  function newOrder(orderId: string, input: PlaceOrder, { tenant, traceId = newId() }: RequestContext): OrderCreated {
+  function newOrder(orderId: string, input: PlaceOrder, { tenant, traceId = newId() }: RequestContext) {
     return createEnvelope({
       app,
-      type: 'OrderCreated',
+      type: placedType,
       id: deterministicId('event', orderId, 'OrderCreated'),
       traceId,
       tenant,
@@ -102,17 +107,18 @@ export function createCommands(
     async place(input, context) {
       const { idempotencyKey, tenant } = context
       if (idempotencyKey === undefined) {
-        const event = newOrder(newId(), input, context)
+        const orderId = newId()
+        const event = newOrder(orderId, input, context)
         const retry = 'Look for the order in a moment. Next time, send an Idempotency-Key to make retries safe.'
-        const stored = await publishAndSave(event, retry)
-        return { order: orderOf({ OrderCreated: event }) as Order, stored }
+        const stored = await publishAndSave(event, orderId, retry)
+        return { order: orderOf({ OrderCreated: upcast(event) }) as Order, stored }
       }
       const orderId = orderIdOf(app.id, tenant.id, idempotencyKey)
       const { holder, isStored } = await reserve(newOrder(orderId, input, context))
       if (isStored) return { order: orderOf(await store.find(tenant.id, orderId)) as Order, stored: true }
       const retry = 'Send the request again with the same Idempotency-Key: it creates no second order.'
-      const stored = await publishAndSave(holder, retry)
-      return { order: orderOf({ OrderCreated: holder }) as Order, stored }
+      const stored = await publishAndSave(holder, orderId, retry)
+      return { order: orderOf({ OrderCreated: upcast(holder) }) as Order, stored }
     },
 
     async cancel(orderId, { tenant, traceId }) {
@@ -135,7 +141,7 @@ export function createCommands(
         creationDate: now(),
         payload: { OrderId: orderId },
       })
-      const stored = await publishAndSave(event, 'Send the request again: the order is cancelled only once.')
+      const stored = await publishAndSave(event, orderId, 'Send the request again: the order is cancelled only once.')
       return { order: orderOf(evolve(facts, event)) as Order, stored }
     },
   }

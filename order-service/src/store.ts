@@ -1,4 +1,4 @@
-import { tenantOf, upcast } from '@orderflow/envelope-schema'
+import { type Envelope, type FullEvent, tenantOf, upcast } from '@orderflow/envelope-schema'
 import type { Documents, DocumentsOf, Page, PageOptions } from '@orderflow/service-kit'
 import {
   evolve,
@@ -10,6 +10,7 @@ import {
   type OrderEvent,
   type OrderFacts,
   orderOf,
+  type placedType,
   settle,
 } from './domain/order.ts'
 
@@ -25,8 +26,12 @@ const factKey = (orderId: string, name: string) => `order/${orderId}/${name}`
 const eventIn = (document: FactDocument | undefined) => document && upcast(document.event)
 const claimKey = (orderId: string) => `order/${orderId}/claim`
 
+/** An OrderCreated in any version. */
+type AnyOrderCreated = Envelope & Pick<OrderCreated, 'Name'>
+
 export interface Claim {
-  holder: OrderCreated
+  /** The event in the version in which the first request published it. */
+  holder: AnyOrderCreated
   isStored: boolean
 }
 
@@ -40,7 +45,7 @@ export interface OrderStore {
    * Reserves the OrderId of an Idempotency-Key before the order is published. Returns the event of the first request with this key. If
    * `isStored` is false, the caller must publish this event, even if the first request has already published it.
    */
-  claim(event: OrderCreated): Promise<Claim>
+  claim(event: FullEvent<typeof placedType>): Promise<Claim>
   /** Returns the facts of the tenant's order, or an empty object for an unknown order. */
   find(tenant: string, orderId: string): Promise<OrderFacts>
   page(tenant: string, options: PageOptions): Promise<Page<Order>>
@@ -104,9 +109,9 @@ export function createStore(documentsOf: DocumentsOf): OrderStore {
         decide(view): Claim & { isNew: boolean } {
           const stored = eventIn(view.get<FactDocument>(created)) as OrderCreated | undefined
           if (stored) return { holder: stored, isStored: true, isNew: false }
-          const claimed = view.get<OrderCreated>(claim)
+          const claimed = view.get<AnyOrderCreated>(claim)
           if (!claimed) view.write(event)
-          return { holder: claimed ? upcast(claimed) : event, isStored: false, isNew: !claimed }
+          return { holder: claimed ?? event, isStored: false, isNew: !claimed }
         },
       })
       if (!decided.isNew) return decided

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { changesIn, checkoutOfRepository } from '../support/checkouts/checkout.ts'
 import type { RepositoryCopy } from '../support/checkouts/repository-copy.ts'
-import { addVersion2, editedFiles } from './versions/release.ts'
+import { addVersion2, adoptVersion2, editedFiles } from './versions/release.ts'
 
 describe('a second version of OrderCreated with one optional field', () => {
   let copy: RepositoryCopy
@@ -18,6 +18,11 @@ describe('a second version of OrderCreated with one optional field', () => {
     expect(code, failuresIn(stdout)).to.equal(0)
     expect(stdout).to.match(/^[1-9]\d* passed, 0 failed$/m)
   }
+
+  it('leaves the API and the published events unchanged until the service names it', async () => {
+    await mocha('test/growth/versions/unchanged.ts')
+    adoptVersion2(copy)
+  })
 
   it('needs edits by hand in at most three files, and all other changed files are generated', async () => {
     const { changed, added } = await changesIn(copy)

@@ -29,7 +29,14 @@ export type OrderFacts = { readonly [N in FactName]?: FullEvent<N> }
 export const orderStatuses = ['Created', 'Paid', 'PaymentRejected', 'Cancelled', 'Refunded'] as const
 export type OrderStatus = (typeof orderStatuses)[number]
 
-export type PlaceOrder = CamelCase<Omit<PayloadOf<'OrderCreated'>, 'OrderId'>>
+/**
+ * The version of OrderCreated that the API has and that requests publish. A newer version in the contract changes neither of them, until this
+ * constant names it.
+ */
+export const placedType = 'OrderCreated@1'
+
+type Placed = Omit<PayloadOf<typeof placedType>, 'OrderId'>
+export type PlaceOrder = CamelCase<Placed>
 
 export interface Order extends PlaceOrder {
   id: string
@@ -104,11 +111,10 @@ export function orderOf(facts: OrderFacts): Order | undefined {
   if (!created) return undefined
   const result = facts.PaymentApproved ?? facts.PaymentRejected
   const charged = facts.PaymentApproved?.Payload.Amount
-  const { OrderId, ...placed } = created.Payload
-  const { Total } = placed
+  const { OrderId, Total } = created.Payload
   return {
     id: OrderId,
-    ...camelCase(placed),
+    ...camelCase(placedOf(created.Payload)),
     status: statusOf(facts),
     createdAt: created.CreationDate,
     correlationId: created.CorrelationId,
@@ -116,6 +122,14 @@ export function orderOf(facts: OrderFacts): Order | undefined {
     ...(result && { payment: paymentOf(result) }),
     ...(charged !== undefined && charged !== Total && { warning: `${charged} was charged, but the total is ${Total}` }),
   }
+}
+
+const placedFields = payloadFields(placedType).filter((field) => field !== 'OrderId')
+
+/** Returns the fields that the API has. The compiler checks that the newest version still has them. */
+function placedOf(payload: PayloadOf<typeof placedType>): Placed {
+  const fields = Object.entries(payload).filter(([field]) => placedFields.includes(field))
+  return Object.fromEntries(fields) as unknown as Placed
 }
 
 /** Returns the status of an order by the table in docs/orders.md. If several rows of the table match, the last of these rows applies. */

@@ -16,15 +16,15 @@ import {
   text,
 } from '@orderflow/service-kit'
 import { type Commands, orderIdOf, type Placed } from '../commands.ts'
-import { type Order, OrderError, orderOf, orderStatuses, type PlaceOrder } from '../domain/order.ts'
+import { type Order, OrderError, orderOf, orderStatuses, type PlaceOrder, placedType } from '../domain/order.ts'
 import type { OrderStore } from '../store.ts'
 
-const placed = contractFields('OrderCreated', 'OrderId')
+const placed = contractFields(placedType, 'OrderId')
 
 const newOrder = (currency: Currency) =>
   jsonBody<PlaceOrder>(
     'NewOrder',
-    { ...placed, total: ['OrderCreated', 'Total', amountRule(currency)] },
+    { ...placed, total: [placedType, 'Total', amountRule(currency)] },
     { total: currency.decimals > 0 ? 42.5 : 42 },
   )
 

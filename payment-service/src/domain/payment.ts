@@ -10,7 +10,7 @@ export interface Cause {
   at: string
 }
 
-type Announced = CamelCase<Omit<PayloadOf<'PaymentApproved'>, 'PaymentId'>>
+type Announced = CamelCase<Omit<PayloadOf<'PaymentApproved@1'>, 'PaymentId'>>
 
 export const paymentStatuses = ['Approved', 'Rejected', 'Refunded'] as const
 

@@ -23,8 +23,8 @@ const newPayment = (currency: Currency) =>
   jsonBody<MakePayment>(
     'NewPayment',
     {
-      orderId: ['PaymentApproved', 'OrderId'],
-      amount: ['PaymentApproved', 'Amount', amountRule(currency)],
+      orderId: ['PaymentApproved@1', 'OrderId'],
+      amount: ['PaymentApproved@1', 'Amount', amountRule(currency)],
     },
     { orderId: '7d9f3c52-2f0b-4c7e-9f59-0a5d1f3b8e11', amount: currency.decimals > 0 ? 42.5 : 42 },
   )
@@ -33,7 +33,7 @@ type Shown = Payment & { currency: string }
 
 const payment = model<Shown>('Payment', {
   id: guidText,
-  ...contractFields('PaymentApproved', 'PaymentId'),
+  ...contractFields('PaymentApproved@1', 'PaymentId'),
   currency: { ...text, description: 'ISO 4217 code of the currency of the amount.' },
   status: { ...text, enum: paymentStatuses },
   reason: { ...text, description: 'The reason of the rejection.' },

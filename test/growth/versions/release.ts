@@ -3,9 +3,10 @@ import type { RepositoryCopy } from '../../support/checkouts/repository-copy.ts'
 
 const schema = 'envelope-schema/schemas/events/OrderCreated.2.json'
 const fixture = 'envelope-schema/fixtures/invalid/unknown-version.json'
+const domain = 'order-service/src/domain/order.ts'
 
 /** The files to edit by hand. All other changed files are generated. */
-export const editedFiles = [schema, fixture]
+export const editedFiles = [schema, fixture, domain]
 
 /** Adds version 2 of OrderCreated with an optional Note. Returns the paths of changed generated files. */
 export async function addVersion2({ run, write, replace }: RepositoryCopy): Promise<string[]> {
@@ -15,4 +16,9 @@ export async function addVersion2({ run, write, replace }: RepositoryCopy): Prom
   const { code, stdout, stderr } = await run('make', ['-s', 'generate'])
   if (code !== 0) throw new Error(stderr)
   return Array.from(stdout.matchAll(/^written: (.+)$/gm), ([, path = '']) => path)
+}
+
+/** Lets order-service accept and publish version 2. */
+export function adoptVersion2({ replace }: RepositoryCopy): void {
+  replace(domain, "placedType = 'OrderCreated@1'", "placedType = 'OrderCreated@2'")
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createEnvelope, type Envelope } from '@orderflow/envelope-schema'
-import type { PlaceOrder } from '@orderflow/order-service/domain'
+import { type PlaceOrder, placedType } from '@orderflow/order-service/domain'
 import { bodyReader, contractFields } from '@orderflow/service-kit'
 
 export interface Order extends PlaceOrder {
@@ -11,7 +11,7 @@ export interface Order extends PlaceOrder {
   traceId: string
 }
 
-export const readOrder = bodyReader<PlaceOrder>(contractFields('OrderCreated', 'OrderId'))
+export const readOrder = bodyReader<PlaceOrder>(contractFields(placedType, 'OrderId'))
 
 export function newOrder(input: PlaceOrder): Order {
   const traceId = randomUUID()

@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** A change of a version to which applications must adapt. */
@@ -110,7 +110,42 @@ export const steps: readonly Step[] = [
         '$1"ui": "@orderflow/test-kit/time-limits",',
       ),
   },
+  {
+    version: '0.3.0',
+    title: 'Name the version of events in the API',
+    why: 'A new version of an event would change the API of a service, and refuse requests of older clients.',
+    change: (application) => {
+      const events = newestEvents(join(application, 'envelope-schema/schemas/events'))
+      for (const file of globSync('*-service/src/**/*.ts', { cwd: application })) {
+        const path = join(application, file)
+        writeFileSync(path, withVersions(readFileSync(path, 'utf8'), events))
+      }
+    },
+  },
 ]
+
+/** Returns the newest version of each event, with its fields, by name. */
+function newestEvents(folder: string): Map<string, { version: number; fields: object }> {
+  const events = new Map<string, { version: number; fields: object }>()
+  for (const file of globSync('*.json', { cwd: folder })) {
+    const [name = '', version] = file.split('.')
+    if (Number(version) < (events.get(name)?.version ?? 0)) continue
+    const { properties = {} } = JSON.parse(readFileSync(join(folder, file), 'utf8')) as { properties?: object }
+    events.set(name, { version: Number(version), fields: properties })
+  }
+  return events
+}
+
+/** Adds the version to the event in `contractFields('Name'` and in a field of an API, such as `['Name', 'Field'`. */
+const withVersions = (text: string, events: ReturnType<typeof newestEvents>) =>
+  text.replaceAll(
+    /(contractFields\(\s*|\[\s*)'(\w+)'(?=,\s*'(\w+)'|)/g,
+    (found, before: string, name: string, field) => {
+      const event = events.get(name)
+      const isField = event && (before.startsWith('contractFields') || Object.hasOwn(event.fields, field))
+      return isField ? `${before}'${name}@${event.version}'` : found
+    },
+  )
 
 function edit(file: string, from: RegExp, to: string): void {
   writeFileSync(file, readFileSync(file, 'utf8').replace(from, to))

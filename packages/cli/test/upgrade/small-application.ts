@@ -63,7 +63,7 @@ export function smallApplication(): SmallApplication {
   return { folder, git, commit }
 }
 
-function write(folder: string, path: string, content: string | object): void {
+export function write(folder: string, path: string, content: string | object): void {
   const file = join(folder, path)
   mkdirSync(dirname(file), { recursive: true })
   writeFileSync(file, typeof content === 'string' ? content : `${JSON.stringify(content, null, 2)}\n`)

@@ -3,13 +3,13 @@ import {
   type CamelCase,
   type Currency,
   camelCaseName,
-  type EventName,
   type EventType,
   examplePayload,
   fieldSchema,
   fieldValidator,
   isGuidField,
   isRequiredField,
+  newestType,
   type PayloadOf,
   type Problem,
   parseGuid,
@@ -218,11 +218,8 @@ interface NarrowRule {
   flaw(value: unknown): string | undefined
 }
 
-/**
- * A field of a payload, with an optional rule of the API. `['Name', 'Field']` is the field in the newest version, and `['Name@1', 'Field']` is the
- * field in version 1.
- */
-type ContractField = readonly [type: EventType | EventName, field: string, rule?: NarrowRule]
+/** A field of a payload, such as `['OrderCreated@1', 'Total']`, with an optional rule of the API. */
+type ContractField = readonly [type: EventType, field: string, rule?: NarrowRule]
 
 export type Field = ContractField | Schema
 
@@ -236,15 +233,23 @@ export interface Model<T> {
 }
 
 /**
- * Returns all fields of an event's newest payload, under their names in an API: `GivenName` is `givenName`.
+ * Returns all fields of an event's payload, under their names in an API: `GivenName` is `givenName`.
+ * @param type `Name@1`, because the API stays the same when the contract gets a newer version
  * @param omitted the fields that the API does not have, or that have different names in the API
+ * @throws {Error} for a name without a version
  */
-export function contractFields<N extends EventName, Omitted extends keyof PayloadOf<N> & string>(
-  name: N,
+export function contractFields<T extends EventType, Omitted extends keyof PayloadOf<T> & string>(
+  type: T,
   ...omitted: Omitted[]
-): { [K in keyof CamelCase<Omit<PayloadOf<N>, Omitted>>]-?: ContractField } {
-  const names = payloadFields(name).filter((field) => !(omitted as string[]).includes(field))
-  return Object.fromEntries(names.map((field) => [camelCaseName(field), [name, field]])) as never
+): { [K in keyof CamelCase<Omit<PayloadOf<T>, Omitted>>]-?: ContractField } {
+  const names = payloadFields(withVersion(type)).filter((field) => !(omitted as string[]).includes(field))
+  return Object.fromEntries(names.map((field) => [camelCaseName(field), [type, field]])) as never
+}
+
+function withVersion(type: EventType): EventType {
+  const newest: string = newestType(type)
+  if (newest === type) return type
+  throw new Error(`${type} has no version: write ${newest}, because another version of the event would change the API`)
 }
 
 /** Creates the model of an object in answers. The contract describes its fields. */
@@ -259,7 +264,7 @@ export function propertiesOf(fields: Record<string, Field>): Record<string, Sche
 }
 
 function schemaOf(field: Field): Schema {
-  return isContractField(field) ? { ...fieldSchema(field[0], field[1]), ...field[2]?.schema } : field
+  return isContractField(field) ? { ...fieldSchema(withVersion(field[0]), field[1]), ...field[2]?.schema } : field
 }
 
 /** Narrows the type of a readonly tuple. `Array.isArray` alone does not narrow it. */

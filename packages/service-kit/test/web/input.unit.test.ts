@@ -39,16 +39,26 @@ describe('a field of an API', () => {
     expect(records[0]).to.include({ buyer: 'Ada' })
   })
 
-  it('contractFields returns the fields of the newest version, except the omitted fields', () => {
-    const fields = contractFields('PaymentRefunded', 'PaymentId', 'Reason')
+  it('contractFields returns the fields of a version, except the omitted fields', () => {
+    const fields = contractFields('PaymentRefunded@1', 'PaymentId', 'Reason')
     expect(fields).to.deep.equal({
-      orderId: ['PaymentRefunded', 'OrderId'],
-      amount: ['PaymentRefunded', 'Amount'],
+      orderId: ['PaymentRefunded@1', 'OrderId'],
+      amount: ['PaymentRefunded@1', 'Amount'],
     })
     const { body } = jsonBody('Refund', fields, { amount: 42 })
     expect(body?.schema).to.deep.include({
       required: ['orderId', 'amount'],
       example: { orderId: examplePayload('PaymentRefunded').OrderId, amount: 42 },
     })
+  })
+
+  it('needs a version, so that a new version of the event leaves the API unchanged', () => {
+    const problem = 'PaymentRefunded has no version: write PaymentRefunded@1'
+    // @ts-expect-error a name without a version
+    expect(() => contractFields('PaymentRefunded')).to.throw(problem)
+    // @ts-expect-error a name without a version
+    expect(() => model<{ sum: number }>('Refund', { sum: ['PaymentRefunded', 'Amount'] })).to.throw(problem)
+    // @ts-expect-error a name without a version
+    expect(() => jsonBody<{ sum: number }>('Refund', { sum: ['PaymentRefunded', 'Amount'] })).to.throw(problem)
   })
 })
