@@ -146,6 +146,59 @@ describe('masking of personal values', () => {
     }
   })
 
+  describe('with a placeholder outside of its field', () => {
+    const payload = {
+      CustomerName: 'Ada',
+      CustomerTaxId: 'GB-1',
+      Guests: ['Bo', 'Cy'],
+      List: [{ Who: 'Di' }, { Who: 'Ed' }],
+    }
+    const original = Buffer.from(JSON.stringify(orderCreated({ Headers: { who: 'Fay' } }, payload)))
+    const at = (pointer: string) => `***{${pointer}}***`
+    type Event = { Headers: Record<string, unknown>; Payload: Record<string, unknown> } & Record<string, unknown>
+    const edit = (change: (event: Event) => void): string => {
+      const event = JSON.parse(editableText(original) ?? '') as Event
+      change(event)
+      return JSON.stringify(event)
+    }
+
+    const misplaced: Record<string, (event: Event) => void> = {
+      'in a field that shows its values': (event) => Object.assign(event, { AppName: at('/Payload/CustomerName') }),
+      'in the name of the event': (event) => Object.assign(event, { Name: at('/Payload/CustomerTaxId') }),
+      'in a field of a number': ({ Payload }) => Object.assign(Payload, { Total: at('/Payload/CustomerTaxId') }),
+      'in a new field': ({ Payload }) => Object.assign(Payload, { Note: at('/Payload/CustomerName') }),
+      'in another personal field': ({ Payload }) =>
+        Object.assign(Payload, { CustomerName: at('/Payload/CustomerTaxId') }),
+      'in another object': (event) => {
+        event.AppName = event.Payload.CustomerName
+        delete event.Payload.CustomerName
+      },
+      'in a field that replaces its own, and shows values': ({ Payload }) => {
+        Payload.Policy = Payload.CustomerName
+        delete Payload.CustomerName
+      },
+      'of the headers': (event) => Object.assign(event, { AppName: at('/Headers/who') }),
+      'of an item, in another list': ({ Payload }) => Object.assign(Payload, { Reasons: [at('/Payload/Guests/0')] }),
+      'twice in its list': ({ Payload }) =>
+        Object.assign(Payload, { Guests: [at('/Payload/Guests/0'), at('/Payload/Guests/0')] }),
+    }
+    for (const [where, change] of Object.entries(misplaced)) {
+      it(`refuses a placeholder ${where}, and names both fields`, () => {
+        expect(() => corrected(edit(change), original))
+          .to.throw(/has the placeholder of \/(Payload|Headers)\/\w+.*Use it once, in its own field/)
+          .and.satisfy(({ message }: Error) => !/Ada|GB-1|Bo|Fay/.test(message))
+      })
+    }
+
+    it('restores the other items of a list from which an item was removed', () => {
+      const text = edit(({ Payload }) => {
+        for (const name of ['Guests', 'List']) (Payload[name] as unknown[]).shift()
+      })
+      const { Payload } = JSON.parse(corrected(text, original).toString()) as Event
+      expect(Payload).to.deep.include({ Guests: ['Cy'], List: [{ Who: 'Ed' }] })
+    })
+  })
+
   it('keeps a placeholder as text if its pointer names a value that was never hidden', () => {
     const original = Buffer.from(JSON.stringify(orderCreated()))
     const text = JSON.stringify({ ...orderCreated(), Name: '***{/AppId}***' })

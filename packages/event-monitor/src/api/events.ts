@@ -258,8 +258,9 @@ export interface StateChange {
 }
 
 /**
- * An edited event as JSON text, at most 256 KiB. In all fields, the monitor replaces each placeholder, such as
- * `"***{/Payload/Field}***"`, by the original value. So users can rename a field without seeing its value.
+ * An edited event as JSON text, at most 256 KiB. The monitor replaces each placeholder, such as
+ * `"***{/Payload/Field}***"`, by the original value. A placeholder is valid once, in its own field. Users can also rename this field
+ * to a personal field, without seeing its value.
  */
 export interface EditedDocument {
   text: string

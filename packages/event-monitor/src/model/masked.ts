@@ -1,4 +1,4 @@
-import { isPlainKey, mayShow } from '@orderflow/envelope'
+import { isPlainKey, mayShow, meansOneOf, personalNames } from '@orderflow/envelope'
 
 const placeholder = (pointer: string): string => `***{${pointer}}***`
 const placeholderForm = /^\*\*\*\{(\/[^}]*)\}\*\*\*$/
@@ -114,25 +114,64 @@ export function editableText(value: Uint8Array): string | undefined {
   return [JSON.stringify(document, null, 2), JSON.stringify(document)].find(({ length }) => length <= maxEditable)
 }
 
+/** Reports a placeholder outside of its field, or for the second time. The message contains no values. */
+export class MisplacedPlaceholder extends Error {}
+
 /**
- * Replaces all placeholders in an edited text by the values and names of the original event.
+ * Replaces all placeholders in an edited text by the values and names of the original event. A placeholder is valid once, in its own field. It is also
+ * valid if the edit renames this field to a personal field. Other fields may show their values, in the answer or in the replayed event.
  * @throws {SyntaxError} if the text is not JSON
+ * @throws {MisplacedPlaceholder}
  */
 export function editedValue(text: string, original: Uint8Array): Buffer {
   const hidden = hiddenIn(documentIn(Buffer.from(original).toString()))
-  return Buffer.from(JSON.stringify(restored(JSON.parse(text), '', hidden)))
+  const edited: unknown = JSON.parse(text)
+  const used = new Set<string>()
+  const take = (placeholder: string, pointer: string) => {
+    const isOwn = fieldOf(placeholder) === fieldOf(pointer) || isRename(edited, placeholder, pointer)
+    if (!isOwn || used.has(placeholder)) throw new MisplacedPlaceholder(misplaced(placeholder, pointer))
+    used.add(placeholder)
+    return hidden.values.get(placeholder)
+  }
+  return Buffer.from(JSON.stringify(restored(edited, '', hidden, take)))
 }
 
-function restored(value: unknown, pointer: string, hidden: Hidden): unknown {
+const misplaced = (placeholder: string, pointer: string) =>
+  `${pointer || 'the event'} has the placeholder of ${placeholder}. Use it once, in its own field, or write the value`
+
+/** Returns a pointer that is the same for all items of a list, because an edit may remove an item. */
+const fieldOf = (pointer: string): string => pointer.replaceAll(/\/\d+(?=\/|$)/g, '/*')
+
+const isPersonal = meansOneOf(personalNames)
+
+/** Returns true if the edit moved a value within its object, to a field that hides all values. */
+function isRename(edited: unknown, from: string, to: string): boolean {
+  const [before, after] = [from, to].map((pointer) => pointer.lastIndexOf('/')) as [number, number]
+  const isSameObject = fieldOf(from.slice(0, before)) === fieldOf(to.slice(0, after))
+  return isSameObject && isPersonal(to.slice(after + 1)) && !existsIn(edited, from)
+}
+
+function existsIn(document: unknown, pointer: string): boolean {
+  let value = document
+  for (const key of pointer.split('/').slice(1)) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return false
+    value = (value as Record<string, unknown>)[key]
+  }
+  return true
+}
+
+type Take = (placeholder: string, pointer: string) => unknown
+
+function restored(value: unknown, pointer: string, hidden: Hidden, take: Take): unknown {
   if (typeof value === 'string') {
     const placeholder = placeholderPointer(value)
-    return (placeholder === undefined ? undefined : hidden.values.get(placeholder)) ?? value
+    return placeholder !== undefined && hidden.values.has(placeholder) ? take(placeholder, pointer) : value
   }
   if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return value.map((item, index) => restored(item, `${pointer}/${index}`, hidden))
+  if (Array.isArray(value)) return value.map((item, index) => restored(item, `${pointer}/${index}`, hidden, take))
   const fields = Object.entries(value).map(([key, inner]) => {
     const fieldPointer = `${pointer}/${key}`
-    return [hidden.names.get(fieldPointer) ?? key, restored(inner, fieldPointer, hidden)]
+    return [hidden.names.get(fieldPointer) ?? key, restored(inner, fieldPointer, hidden, take)]
   })
   return Object.fromEntries(fields)
 }

@@ -12,7 +12,7 @@ import {
   type RecordPosition,
   readEvent,
 } from '@orderflow/service-kit/log'
-import { editedValue, maxEditable } from '../model/masked.ts'
+import { editedValue, MisplacedPlaceholder, maxEditable } from '../model/masked.ts'
 import type { Monitor } from '../monitor.ts'
 import { MonitorError } from '../monitor-error.ts'
 import { notKept } from './events.ts'
@@ -100,7 +100,8 @@ export function attemptIn(attempt: unknown): RecordPosition | undefined {
 
 export const editedSchema = {
   type: 'object',
-  description: 'The event as JSON text. The original values replace placeholders such as `***{/Payload/Field}***`.',
+  description:
+    'The event as JSON text. The original values replace placeholders such as `***{/Payload/Field}***`, which are valid once, in their own field.',
   properties: { text: { type: 'string' } },
 }
 export const attemptSchema = {
@@ -115,7 +116,8 @@ export function corrected(edited: string, original: Uint8Array): Buffer {
   let value: Buffer
   try {
     value = editedValue(edited, original)
-  } catch {
+  } catch (error) {
+    if (error instanceof MisplacedPlaceholder) throw invalid([{ pointer, detail: error.message }])
     throw invalid([{ pointer, detail: 'must be JSON: check quotes, commas and brackets' }])
   }
   const errors = hiddenErrors(Buffer.from(edited))
