@@ -261,6 +261,21 @@ describe('order-service with a failing sidecar or store', () => {
     expect(JSON.stringify(failed.body)).not.to.contain('secret-host')
   })
 
+  it('explains an error to a customer whose name has words of the explanation', async () => {
+    const refused = await withServer(app.web, async (url) => {
+      const placeFor = (customerName: string) =>
+        post<{ detail: string }>(`${url}/v1/orders`, { ...anOrder, customerName }, { 'idempotency-key': 'new-key' })
+      await placeFor('Ada')
+      return placeFor('New Key')
+    })
+    expect(refused.body.detail).to.equal('This key was already used with another body. Send a new key, or none.')
+    const orderId = randomUUID()
+    const payload = { OrderId: orderId, CustomerName: 'Payload Order' }
+    await take(app, 'orderevents', outsideOrder(payload), outsideOrder({ ...payload, Total: 2 }))
+    const detail = sidecar.published.at(-1)?.headers['deadletter-detail']
+    expect(detail).to.equal('this OrderId already has an order with another payload')
+  })
+
   it('keeps one of two contradicting orders that two replicas receive at once', async () => {
     const replica = app
     restart()

@@ -1,6 +1,7 @@
 import type { DocumentsOf } from '../state/documents.ts'
 import type { Reactions } from '../stream/event-handler.ts'
 import type { Forward, Publish } from '../stream/publish.ts'
+import { addSources } from '../telemetry/constant-texts.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Trust } from '../trust/trust.ts'
 import type { Field } from '../web/input.ts'
@@ -58,5 +59,6 @@ export interface ServiceDefinition<S extends object = object> {
 }
 
 export function defineService<S extends object = object>(definition: ServiceDefinition<S>): ServiceDefinition<S> {
+  addSources(definition.root)
   return definition
 }

@@ -1,4 +1,5 @@
 import { maskedEvent, mayShow, meansOneOf, openFields, personalNames } from '@orderflow/envelope'
+import { constantsIn } from './constant-texts.ts'
 import { handled } from './context.ts'
 import { isSecretName } from './secret-names.ts'
 
@@ -90,11 +91,12 @@ function maskedJson(text: string, isHidden: IsHidden): string | undefined {
 const pair = /(?<![\p{L}\p{N}_.-])([\p{L}_][\p{L}\p{N}_.-]*)(?:\\*["'`])?\s*[:=]\s*(\\*["'`])?/gu
 
 function withoutPairs(text: string, isHidden: IsHidden): string {
+  const isConstant = constantsIn(text)
   let masked = ''
   let from = 0
   for (const { 0: found, 1: name = '', 2: quote, index } of text.matchAll(pair)) {
-    if (index < from || !isHidden(name)) continue
     const start = index + found.length
+    if (index < from || !isHidden(name) || isConstant(start, start + 1)) continue
     masked += text.slice(from, start) + mask
     from = endOfValue(text, start, quote)
   }
@@ -132,7 +134,8 @@ const isEscape = (part: string): boolean => /^[%\\]/.test(part)
 
 /**
  * Masks each word of a text that also occurs in a hidden value of the current document. It compares words instead of whole values, because error
- * messages cut and escape values. Masks a short word (`shortWord`) only if it is a whole value, or next to another such word.
+ * messages cut and escape values. Masks a short word (`shortWord`) only if it is a whole value, or next to another such word. Keeps the constant texts of
+ * the code.
  */
 export function withoutValues(text: string): string {
   const handling = handled()
@@ -149,11 +152,12 @@ export function withoutValues(text: string): string {
     while (isEscape(parts[next] ?? '')) next += step
     return isThere(parts[next])
   }
+  const isConstant = constantsIn(text)
   let index = -1
-  return text.replaceAll(word, (found) => {
+  return text.replaceAll(word, (found, at: number) => {
     index += 1
     const lower = found.toLowerCase()
-    if (!isThere(lower) || isId(found)) return found
+    if (!isThere(lower) || isId(found) || isConstant(at, at + found.length)) return found
     const isPart = shortWord.test(lower) && !isNextTo(index, 1) && !isNextTo(index, -1) && !wholes.has(lower)
     return isPart ? found : '***'
   })

@@ -218,7 +218,7 @@ interface NarrowRule {
   flaw(value: unknown): string | undefined
 }
 
-/** A field of a payload, such as `['OrderCreated@1', 'Total']`, with an optional rule of the API. */
+/** A field of a payload, such as `['Name@1', 'Field']`, with an optional rule of the API. */
 type ContractField = readonly [type: EventType, field: string, rule?: NarrowRule]
 
 export type Field = ContractField | Schema
