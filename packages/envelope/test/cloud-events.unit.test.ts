@@ -153,6 +153,9 @@ describe("fromCloudEvent for another application's CloudEvent", () => {
   })
 
   it('reads the TraceId only from a complete traceparent', () => {
+    const later = foreign.traceparent.replace(/^00/, '01')
+    for (const traceparent of [foreign.traceparent, later, `${later}-more`])
+      expect(fromCloudEvent({ ...foreign, traceparent }), traceparent).to.have.property('TraceId')
     for (const traceparent of ['', `x${foreign.traceparent}`, `${foreign.traceparent}-1`, undefined])
       expect(fromCloudEvent({ ...foreign, traceparent }), traceparent).not.to.have.property('TraceId')
   })

@@ -199,6 +199,12 @@ describe('event-gateway', () => {
         undefined,
       ])
     })
+
+    it('forwards the tracestate of the request, and the known fields of a later version of traceparent', async () => {
+      const trace = '4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7'
+      await publish(envelope(), { traceparent: `01-${trace}-01-more`, tracestate: 'shop=1' })
+      expect(sidecar.published[0]?.headers).to.deep.equal({ traceparent: `00-${trace}-01`, tracestate: 'shop=1' })
+    })
   })
 
   describe('with a failing sidecar', () => {

@@ -53,6 +53,9 @@ export function toCloudEvent(envelope: ReceivedEnvelope, source?: IdSource): Clo
   }
 }
 
+/** Matches a `traceparent` of W3C Trace Context. A version after 00 may have more fields. */
+const traceparentForm = /^(?!ff|00.{54})[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-|$)/
+
 /**
  * Returns the envelope of a CloudEvent, but does not validate the envelope. A CloudEvent from `toCloudEvent` contains the envelope as `data`.
  *
@@ -64,7 +67,7 @@ export function fromCloudEvent(event: CloudEvent): Record<string, unknown> {
   const { specversion: _, id, source, type, time, datacontenttype, dataschema, data, ...others } = withoutUnset(event)
   if (isObject(data) && Object.hasOwn(data, 'Payload')) return data as Record<string, unknown>
   const { correlationid, traceparent, ...kept } = others
-  const [, traceId] = /^00-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/.exec(String(traceparent)) ?? []
+  const [, traceId] = traceparentForm.exec(String(traceparent)) ?? []
   const versioned = /@\d+$/.test(type) ? partsOf(type) : { Name: type, Version: 1 }
   const appId = source.replace(/^urn:uuid:/i, '')
   return {

@@ -24,10 +24,11 @@ export function deadLetterId(app: string, { topic, partition, offset }: RecordPo
  * byte, and the added headers take less than 16 KiB.
  */
 export function deadLetterOf(delivery: Delivery, fault: Fault, app: string, now: Date): OutgoingEvent {
-  const { key, escapedKey, traceparent, signature, value } = delivery
+  const { key, escapedKey, traceparent, tracestate, signature, value } = delivery
   const headers = {
     ...storyOf(delivery, fault, app, now, maxDetailLength, recordIdsIn(delivery)),
     ...(traceparent && { traceparent }),
+    ...(tracestate && { tracestate }),
     ...(signature && { [signatureHeader]: signature }),
     // A binary key cannot be sent through the sidecar, so this header has the key as delivered (URL-escaped).
     ...(key === undefined && escapedKey && { [deadLetterHeaders.key]: escapedKey }),

@@ -197,8 +197,9 @@ export function createEventHandler(topic: string, handlers: Handlers, options: E
 
   return {
     async attempt(delivery, whole, { isLast, isFollowed }) {
-      const { value: document, traceparent, arrivedAt } = delivery
-      const handling: Handling = { document, traceparent, arrivedAt, isFollowed }
+      const { value: document, traceparent, tracestate, arrivedAt } = delivery
+      const trace = { ...(traceparent && { traceparent }), ...(tracestate && { tracestate }) }
+      const handling: Handling = { document, trace, arrivedAt, isFollowed }
       const onRead = (envelope: Envelope) => whole.read(handling, delivery, envelope)
       return within(handling, async () => {
         try {

@@ -9,6 +9,7 @@ import {
   noteIds,
   type Span,
   spanContextIn,
+  type TraceHeaders,
   type Tracing,
   traceIdOf,
   traceparentOf,
@@ -38,9 +39,7 @@ export type Forward = (topic: string, key: string | undefined, forwarded: Forwar
  */
 export function createForward(publish: PublishRecord, tracing: Tracing | undefined): Forward {
   return (topic, key, { envelope, value }) =>
-    inTrace(topic, key, envelope, tracing, (traceparent) =>
-      publish({ topic, key, value, headers: traceparent === undefined ? {} : { traceparent } }),
-    )
+    inTrace(topic, key, envelope, tracing, (trace) => publish({ topic, key, value, headers: { ...trace } }))
 }
 
 /** Returns a function that signs a service's own events and publishes them, in the trace of their TraceId. */
@@ -52,27 +51,29 @@ export function createPublish(
   return async (topic, envelope) => {
     noteIds(envelope)
     const key = keyOf(envelope, keyFields(envelope, topic))
-    await inTrace(topic, key, envelope, tracing, (traceparent) =>
-      publish(recordOf(topic, key, envelope, trust, traceparent)),
+    await inTrace(topic, key, envelope, tracing, ({ traceparent, tracestate }) =>
+      publish(recordOf(topic, key, envelope, trust, traceparent, tracestate)),
     )
   }
 }
 
 /**
  * Publishes an event in its trace. If the trace is recorded, the record's `traceparent` names a new span. Otherwise the record gets the received
- * `traceparent`.
+ * `traceparent`. In the trace of the received event or request, the record also gets its `tracestate`.
  */
 async function inTrace(
   topic: string,
   key: string | undefined,
   envelope: ReceivedEnvelope,
   tracing: Tracing | undefined,
-  publish: (traceparent: string | undefined) => Promise<void>,
+  publish: (trace: TraceHeaders) => Promise<void>,
 ): Promise<void> {
   const span = tracing && spanOf(topic, key, envelope, tracing)
   if (!span) return publish(handedOn(envelope, tracing))
   await ended(span, () =>
-    within({ ...handled(), document: undefined, span }, () => publish(traceparentOf(span.context))),
+    within({ ...handled(), document: undefined, span }, () =>
+      publish({ traceparent: traceparentOf(span.context), ...tracestateOf(span.context.traceId) }),
+    ),
   )
 }
 
@@ -98,16 +99,21 @@ function spanOf(
 }
 
 /**
- * Returns the header `traceparent` for the record of an event without a span: the received header, marked as unsampled. If the header is missing, it
- * is also missing in the record. Then all services that receive the record make the same decision from the trace's id. A service that records no
+ * Returns the headers for the record of an event without a span: the received headers, marked as unsampled. If they are missing, they are also missing
+ * in the record. Then all services that receive the record make the same decision from the trace's id. A service that records no
  * traces forwards the header unchanged (https://www.w3.org/TR/trace-context/).
  */
-function handedOn({ TraceId }: ReceivedEnvelope, tracing: Tracing | undefined): string | undefined {
-  const { traceparent } = handled() ?? {}
-  if (traceparent === undefined) return undefined
-  const before = spanContextIn(traceparent)
-  if (!before || (TraceId !== undefined && before.traceId !== traceIdOf(TraceId))) return undefined
-  return tracing ? traceparentOf({ ...before, isSampled: false }) : traceparent
+function handedOn({ TraceId }: ReceivedEnvelope, tracing: Tracing | undefined): TraceHeaders {
+  const { trace = {} } = handled() ?? {}
+  const before = spanContextIn(trace.traceparent)
+  if (!before || (TraceId !== undefined && before.traceId !== traceIdOf(TraceId))) return {}
+  return tracing ? { ...trace, traceparent: traceparentOf({ ...before, isSampled: false }) } : trace
+}
+
+/** Returns the received `tracestate`, unless it belongs to another trace. */
+function tracestateOf(traceId: string): Pick<TraceHeaders, 'tracestate'> {
+  const { traceparent, tracestate } = handled()?.trace ?? {}
+  return tracestate && spanContextIn(traceparent)?.traceId === traceId ? { tracestate } : {}
 }
 
 /**
@@ -171,6 +177,7 @@ export function recordOf(
   envelope: Envelope,
   trust: Pick<Trust, 'sign'>,
   traceparent?: string,
+  tracestate?: string,
 ): OutgoingEvent {
   const value = Buffer.from(JSON.stringify(envelope))
   const signature = trust.sign(topic, envelope, value)
@@ -181,6 +188,7 @@ export function recordOf(
     value,
     headers: {
       ...(traceparent && { traceparent }),
+      ...(tracestate && { tracestate }),
       ...(signature && { [signatureHeader]: signature }),
       ...(arrival && { [causedAt]: String(arrival) }),
     },

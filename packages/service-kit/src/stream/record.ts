@@ -1,5 +1,5 @@
 import { isGuid, type RecordContent, recordId } from '@orderflow/envelope'
-import { spanContextIn } from '../telemetry/context.ts'
+import { traceHeadersIn } from '../telemetry/context.ts'
 import { type Evidence, signatureHeader, signatureIn } from '../trust/trust.ts'
 
 /** A record's position in the log. The offset is a decimal string, because it has 64 bits. */
@@ -113,6 +113,7 @@ export interface Delivery extends Evidence {
   escapedKey: string | undefined
   /** The header `traceparent`; undefined if it is invalid. */
   traceparent: string | undefined
+  tracestate?: string | undefined
   /** The time when the cause of a reaction arrived, in milliseconds since 1970, as the header `caused-at` claims. */
   causedAt: number | undefined
   /** The value; empty for a tombstone. */
@@ -144,7 +145,8 @@ export function positionOf({ metadata }: BulkEntry, topic: string): RecordPositi
  */
 export function readDelivery(entry: BulkEntry, topic: string): Delivery {
   const { entryId, metadata, value } = entry
-  const { __key: escapedKey, __timestamp: arrivedAt, traceparent } = metadata
+  const { __key: escapedKey, __timestamp: arrivedAt } = metadata
+  const { traceparent, tracestate } = traceHeadersIn(metadata.traceparent, unescaped(metadata.tracestate))
   const position = positionOf(entry, topic)
   return {
     entryId,
@@ -153,7 +155,8 @@ export function readDelivery(entry: BulkEntry, topic: string): Delivery {
     replayedRecord: guidIn(metadata[replayedRecord]),
     key: unescaped(escapedKey),
     escapedKey,
-    traceparent: spanContextIn(traceparent) && traceparent,
+    traceparent,
+    tracestate,
     causedAt: momentIn(metadata[causedAt]),
     signature: signatureIn(unescaped(metadata[signatureHeader])),
     arrivedAt: Number(arrivedAt),

@@ -17,8 +17,8 @@ export interface Handling extends Ids {
   arrivedAt?: number | undefined
   /** True if later records of the event's key wait until the event is handled. */
   isFollowed?: boolean
-  /** The header `traceparent`, if it is valid (W3C). */
-  traceparent?: string | undefined
+  /** The received headers of the trace. */
+  trace?: TraceHeaders
   span?: Span | undefined
   links?: readonly SpanContext[]
 }
@@ -133,6 +133,27 @@ export function spanContextIn(header: string | undefined): SpanContext | undefin
 
 export function traceparentOf({ traceId, spanId, isSampled }: SpanContext): string {
   return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`
+}
+
+/** The headers of W3C Trace Context. `tracestate` belongs to other systems, which the event passed before. */
+export interface TraceHeaders {
+  traceparent?: string
+  tracestate?: string
+}
+
+/** Matches a `tracestate` that fits the limits of W3C Trace Context, section 3.3.1.5. */
+const tracestateForm = /^[\x20-\x7e]{1,512}$/
+
+/**
+ * Returns the headers to forward. Only the known fields of a later version are forwarded, as version 00. A `tracestate` needs a valid `traceparent`.
+ */
+export function traceHeadersIn(traceparent: string | undefined, tracestate: string | undefined): TraceHeaders {
+  const context = spanContextIn(traceparent)
+  if (!context || traceparent === undefined) return {}
+  return {
+    traceparent: traceparent.startsWith('00') ? traceparent : traceparentOf(context),
+    ...(tracestate !== undefined && tracestateForm.test(tracestate) && { tracestate }),
+  }
 }
 
 /** Returns the TraceId for a W3C trace id: the same 32 hex digits, written as a GUID. */

@@ -8,6 +8,7 @@ import {
   type Span,
   spanContextIn,
   type Tracing,
+  traceHeadersIn,
   within,
 } from '../telemetry/context.ts'
 import type { Logger } from '../telemetry/log.ts'
@@ -204,10 +205,10 @@ function excludedIn({ query: { exclude = [] } }: Request): ReadonlySet<Part> {
  */
 function traceRequests(tracing: Tracing | undefined, shown: ShownPath): RequestHandler {
   return (request, response, next) => {
-    const traceparent = request.get('traceparent')
-    const client = spanContextIn(traceparent)
+    const trace = traceHeadersIn(request.get('traceparent'), request.get('tracestate'))
+    const client = spanContextIn(trace.traceparent)
     const traceId = client?.traceId ?? newTraceId()
-    const handling: Handling = { document: undefined, traceId: guidOf(traceId), traceparent: client && traceparent }
+    const handling: Handling = { document: undefined, traceId: guidOf(traceId), trace }
     if (tracing?.isSampled(traceId, client)) {
       const attributes = attributesOf(request, shown)
       handling.span = tracing.begin(methodOf(request), traceId, client, { kind: 'server', attributes })

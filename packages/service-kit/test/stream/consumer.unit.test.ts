@@ -699,6 +699,11 @@ describe('createConsumer', () => {
     traced.metadata.traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
     await consume(traced)
     expect(sidecar.published[1]?.headers).to.include({ traceparent: traced.metadata.traceparent })
+    traced.metadata.tracestate = 'shop%3D1%2Cother%3D2'
+    traced.metadata.traceparent = '01-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-more'
+    await consume(traced)
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+    expect(sidecar.published[2]?.headers).to.include({ traceparent, tracestate: 'shop=1,other=2' })
   })
 
   it('fails if a delivered record has no position', async () => {

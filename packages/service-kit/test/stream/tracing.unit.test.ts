@@ -238,6 +238,21 @@ describe('traces of events', () => {
     expect(headers).to.deep.equal([header, undefined, undefined, undefined])
   })
 
+  it('the tracestate of the handled event is forwarded within its trace, with and without spans', async () => {
+    const traceId = newTraceId()
+    const { entry } = eventOf(traceId, `00-${traceId}-${spanId}-01`)
+    entry.metadata.tracestate = 'shop%3D1'
+    for (const tracing of [recorded.tracing, undefined]) {
+      handle = async ({ TraceId }) => {
+        await publishAs(tracing)('paymentevents', { ...eventOf(newTraceId()).envelope, TraceId })
+        await publishAs(tracing)('paymentevents', eventOf(newTraceId()).envelope)
+      }
+      await consume([entry], { ...options(), tracing })
+    }
+    const states = sidecar.published.map(({ headers }) => headers.tracestate)
+    expect(states).to.deep.equal(['shop=1', undefined, 'shop=1', undefined])
+  })
+
   it('spans contain no text that a person may have written', async () => {
     const traceId = newTraceId()
     handle = ({ TraceId }) => {

@@ -1,5 +1,12 @@
 import { expect } from 'chai'
-import { guidOf, newTraceId, spanContextIn, traceIdOf, traceparentOf } from '../../src/telemetry/context.ts'
+import {
+  guidOf,
+  newTraceId,
+  spanContextIn,
+  traceHeadersIn,
+  traceIdOf,
+  traceparentOf,
+} from '../../src/telemetry/context.ts'
 
 const guid = '4bf92f35-77b3-4da6-a3ce-929d0e0e4736'
 const traceId = guid.replaceAll('-', '')
@@ -24,6 +31,33 @@ describe('traceIdOf and spanContextIn', () => {
     }
     expect(spanContextIn(`00-${traceId}-${spanId}-03`)).to.include({ isSampled: true })
     expect(spanContextIn(`00-${traceId}-${spanId}-02`)).to.include({ isSampled: false })
+  })
+
+  it('traceHeadersIn keeps the headers of version 00', () => {
+    for (const traceparent of [
+      `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`,
+      `00-${'a'.repeat(32)}-${'b'.repeat(16)}-03`,
+    ])
+      expect(traceHeadersIn(traceparent, 'shop=1,other=a b')).to.deep.equal({
+        traceparent,
+        tracestate: 'shop=1,other=a b',
+      })
+  })
+
+  it('traceHeadersIn writes a later version as version 00, without its other fields', () => {
+    const context = `${'a'.repeat(32)}-${'b'.repeat(16)}`
+    for (const version of ['01', 'cc', 'fe'])
+      for (const rest of ['', '-', '-ada@example.com'])
+        expect(traceHeadersIn(`${version}-${context}-07${rest}`, undefined)).to.deep.equal({
+          traceparent: `00-${context}-01`,
+        })
+  })
+
+  it('traceHeadersIn leaves out invalid headers, and a tracestate without a traceparent', () => {
+    const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`
+    for (const tracestate of ['', 'a=\n', 'a=é', `a=${'1'.repeat(511)}`])
+      expect(traceHeadersIn(traceparent, tracestate)).to.deep.equal({ traceparent })
+    for (const wrong of [undefined, 'x', `${traceparent}-x`]) expect(traceHeadersIn(wrong, 'a=1')).to.deep.equal({})
   })
 
   it('spanContextIn reads a traceparent of a later version, which has more fields', () => {

@@ -118,7 +118,7 @@ export interface FailedEvent {
   appendedAt: number
 }
 
-const carried: ReadonlySet<string> = new Set(['traceparent', signatureHeader])
+const carried: ReadonlySet<string> = new Set(['traceparent', 'tracestate', signatureHeader])
 
 /**
  * Returns the problems in a dead letter's detail. A list of problems contains no values of the event. A sentence may contain values, so it is masked
