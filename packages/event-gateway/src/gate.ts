@@ -48,6 +48,7 @@ interface Admitted {
   envelope: ReceivedEnvelope
   /** The Id in the envelope, or a derived Id. */
   id: string
+  isDerived: boolean
   value: Uint8Array
 }
 
@@ -59,7 +60,7 @@ export function createGate(
   /** Returns the record key that `./orderflow publish` would also use, so that all events of an order are in one partition. */
   const keyIn = (topic: string, envelope: ReceivedEnvelope) => keyOf(envelope, keyFields.get(topic) ?? [])
 
-  function admit(topic: string, item: Item, sender: Sender, repeats: Map<string, number>): Admitted | Outcome {
+  function admit(topic: string, item: Item, sender: Sender): Admitted | Outcome {
     const judgement = judge(item.text, 'receiver')
     if (!judgement.valid) return outcomeOf(item, 'refused', withHint(item, judgement), null)
     const envelope = parseEnvelope(item.text)
@@ -79,13 +80,14 @@ export function createGate(
     const ids =
       idempotencyKey === undefined
         ? receivedIds(envelope, item.text, keyIn(topic, envelope))
-        : keyedIds(envelope, item.text, idempotencyKey, repeats)
+        : keyedIds(envelope, item.text, idempotencyKey)
     const missing = Object.fromEntries(
       Object.entries(ids).filter(([name]) => envelope[name as keyof Ids] === undefined),
     )
     // With an Idempotency-Key, the event gets the derived TraceId. Otherwise it continues the trace of the request.
     const published = idempotencyKey === undefined ? envelope : { ...envelope, ...missing }
-    return { item, judgement, envelope: published, id: ids.Id, value: withFields(item.text, missing) }
+    const isDerived = envelope.Id === undefined
+    return { item, judgement, envelope: published, id: ids.Id, isDerived, value: withFields(item.text, missing) }
   }
 
   async function send(
@@ -110,8 +112,7 @@ export function createGate(
 
   return {
     async publish(topic, items, sender) {
-      const repeats = new Map<string, number>()
-      const admitted = items.map((item) => admit(topic, item, sender, repeats))
+      const admitted = withRepeats(items.map((item) => admit(topic, item, sender)))
       let cause: unknown
       const onFailure = (error: unknown) => {
         cause ??= error
@@ -138,6 +139,21 @@ function withHint({ line }: Item, judgement: Judgement): Judgement {
   return { ...judgement, errors: judgement.errors.map((error) => ({ hint, ...error })) }
 }
 
+/** Adds a warning to each envelope whose derived Id an earlier envelope of the body also has. */
+function withRepeats(all: readonly (Admitted | Outcome)[]): (Admitted | Outcome)[] {
+  const seen = new Map<string, number>()
+  return all.map((each) => {
+    if (!('value' in each) || !each.isDerived) return each
+    const { id, item, judgement } = each
+    const first = seen.get(id)
+    if (first === undefined) seen.set(id, item.index)
+    if (first === undefined) return each
+    const message = `makes this envelope the same event as the envelope with index ${first}, which has the same content`
+    const warning = { pointer: '/Id', message, hint: 'give each event its own Id, or another CreationDate' }
+    return { ...each, judgement: { ...judgement, warnings: [...judgement.warnings, warning] } }
+  })
+}
+
 /**
  * Returns an envelope's ids. Missing ids derive from the bytes, as receivers derive them. A repeated request therefore creates no new event.
  */
@@ -150,20 +166,14 @@ function receivedIds(envelope: ReceivedEnvelope, text: Uint8Array, key: string |
 }
 
 /**
- * Returns an envelope's ids for a sender with an Idempotency-Key. Missing ids derive from the application, the bytes and this key.
- * @param repeats counts equal envelopes in this body, because each repetition is a new event
+ * Returns an envelope's ids for a sender with an Idempotency-Key. Missing ids derive from the application, the bytes and this key. The position in the
+ * body has no influence, because a retry may contain only some of the envelopes.
  */
-function keyedIds(
-  envelope: ReceivedEnvelope,
-  text: Uint8Array,
-  idempotencyKey: string,
-  repeats: Map<string, number>,
-): Ids {
+function keyedIds(envelope: ReceivedEnvelope, text: Uint8Array, idempotencyKey: string): Ids {
   const { AppId, Id, CorrelationId, TraceId } = envelope
   const digest = createHash('sha256').update(text).digest('hex')
-  const before = repeats.get(digest) ?? 0
-  repeats.set(digest, before + 1)
-  const derived = (kind: string) => deterministicId(kind, AppId, idempotencyKey, digest, String(before))
+  // The zero keeps the ids of version 0.2.0, in case a client repeats a request after an upgrade.
+  const derived = (kind: string) => deterministicId(kind, AppId, idempotencyKey, digest, '0')
   const trace = TraceId ?? CorrelationId ?? derived('handed-on-trace')
   return { Id: Id ?? derived('handed-on'), CorrelationId: CorrelationId ?? trace, TraceId: trace }
 }

@@ -226,21 +226,38 @@ describe('event-gateway', () => {
       const key = { 'idempotency-key': 'a' }
       const event = envelope()
       sidecar.failures.publish.push(lost())
-      const first = await publish([envelope(), event, event], key)
+      const first = await publish([envelope(), event], key)
       expect(first.body.items[1]?.retry).to.match(/the same event/)
-      const again = await publish([event, event], key)
+      const again = await publish(event, key)
       const ids = (answer: Answer<ServedOutcome>) => answer.body.items.map(({ id }) => id)
       expect(ids(again)).to.deep.equal(ids(first).slice(1))
-      expect(new Set(ids(first)).size).to.equal(3)
+      expect(new Set(ids(first)).size).to.equal(2)
       expect(ids(await publish(event, { 'idempotency-key': 'b' }))).not.to.deep.equal(ids(again).slice(0, 1))
-      const [value = '', copy] = published()
+      const [value = ''] = published()
       const { Id, CorrelationId, TraceId, ...sent } = JSON.parse(value)
       expect([Id, CorrelationId, sent]).to.deep.equal([ids(again)[0], TraceId, event])
       expect(value.endsWith(JSON.stringify(event).slice(1))).to.equal(true)
-      // The same bytes twice in one body are two events.
-      expect(JSON.parse(copy ?? '').TraceId).not.to.equal(TraceId)
       expect(again.body.items[0]?.variant).to.equal('reduced')
     })
+
+    for (const key of [{}, { 'idempotency-key': 'a' }]) {
+      const how = 'idempotency-key' in key ? 'with' : 'without'
+      it(`derives the Id ${how} a key independently of equal envelopes in the body, and warns about them`, async () => {
+        const event = envelope()
+        const { body } = await publish([envelope(), event, event], key)
+        const [, first, second] = body.items
+        expect(second?.id).to.equal(first?.id)
+        expect((await publish(event, key)).body.items[0]?.id).to.equal(second?.id)
+        expect(first?.warnings).to.deep.equal([])
+        expect(second?.warnings).to.deep.equal([
+          {
+            pointer: '/Id',
+            message: 'makes this envelope the same event as the envelope with index 1, which has the same content',
+            hint: 'give each event its own Id, or another CreationDate',
+          },
+        ])
+      })
+    }
 
     it('adds only missing ids to an envelope', async () => {
       const event = full()
