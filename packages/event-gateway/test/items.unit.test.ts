@@ -33,6 +33,19 @@ describe('itemsOf', () => {
     expect(items('[{},{}]\n', bodyTypes.lines)).to.deep.equal([{ index: 0, line: 1, text: '[{},{}]' }])
   })
 
+  it('searches the end of lines with content only, so that a body of line breaks takes little time', () => {
+    for (const blank of ['\n', '\r\n', ' \t\n', '\ufeff\n']) {
+      const body = Buffer.from(`${blank.repeat(10_000)}{}\n${blank.repeat(10_000)}`)
+      let searches = 0
+      body.indexOf = ((code: number, from: number) => {
+        searches += 1
+        return Buffer.prototype.indexOf.call(body, code, from)
+      }) as Buffer['indexOf']
+      expect(itemsOf(body, bodyTypes.lines).map(({ line }) => line)).to.deep.equal([10_001])
+      expect(searches).to.equal(1)
+    }
+  })
+
   it('rejects a body without an envelope', () => {
     for (const body of ['', ' \n', '[]', ' [ ] ']) expect(refusalOf(body), body).to.equal('nothing-sent')
     expect(refusalOf(' \n\r\n\n', bodyTypes.lines)).to.equal('nothing-sent')
