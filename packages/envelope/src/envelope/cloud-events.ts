@@ -60,8 +60,8 @@ const traceparentForm = /^(?!ff|00.{54})[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0
  * Returns the envelope of a CloudEvent, but does not validate the envelope. A CloudEvent from `toCloudEvent` contains the envelope as `data`.
  *
  * In other CloudEvents, `data` is the Payload. Name and Version come from `type` (`Name@Version`; default Version 1). Id and AppId come from `id` and
- * `source`. A value that is not a GUID is converted to a UUID v5. TraceId comes from `traceparent`. `Headers.CloudEvent` contains all other
- * attributes.
+ * `source`. A value that is not a GUID is converted to a UUID v5. TraceId comes from `traceparent`. `Headers.CloudEvent` contains the original `id`,
+ * `source`, `type` and `dataschema`, and all extension attributes except `correlationid` and `traceparent`.
  */
 export function fromCloudEvent(event: CloudEvent): Record<string, unknown> {
   const { specversion: _, id, source, type, time, datacontenttype, dataschema, data, ...others } = withoutUnset(event)

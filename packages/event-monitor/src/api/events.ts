@@ -42,7 +42,7 @@ export type Validity = (typeof validities)[number]
 /** A row of a list. If a value from the publisher is masked, it is null or a text such as `*** (12 characters)`. */
 export interface EventRow {
   position: RecordPosition
-  /** Arrival in the log, by the broker's clock. */
+  /** The record's time: arrival by the broker's clock. In a topic without LogAppendTime, a time that the publisher chose. */
   at: string
   /** CreationDate; null if missing or invalid. */
   createdAt: string | null
