@@ -207,20 +207,33 @@ async function groupsOf(
   return { groups, error: errors.join('; ') || null }
 }
 
+const latencyPeriodMs = 60_000
+/** The number of reactions that are measured separately. It is limited, because publishers choose the names. */
+const maxReactions = 100
+const otherReactions = '(others)'
+
+/** The delays of reactions in the last minute. */
 export class Latencies {
   readonly #samples = new Map<string, { at: number; ms: number }[]>()
 
-  add(reaction: string, ms: number, at: number): void {
+  add(name: string, ms: number, at: number): void {
+    if (!this.#samples.has(name) && this.#samples.size >= maxReactions) this.#forget(at)
+    const reaction = this.#samples.has(name) || this.#samples.size < maxReactions ? name : otherReactions
     const list = this.#samples.get(reaction) ?? []
     this.#samples.set(reaction, list)
     list.push({ at, ms })
     if (list.length > 5_000) list.splice(0, list.length - 5_000)
   }
 
+  #forget(now: number): void {
+    for (const [reaction, list] of this.#samples)
+      if ((list.at(-1)?.at ?? 0) <= now - latencyPeriodMs) this.#samples.delete(reaction)
+  }
+
   view(now: number): HealthView['latency'] {
     return [...this.#samples].flatMap(([reaction, list]) => {
       const times = list
-        .filter(({ at }) => at > now - 60_000)
+        .filter(({ at }) => at > now - latencyPeriodMs)
         .map(({ ms }) => ms)
         .sort((one, other) => one - other)
       const at = (share: number) => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0

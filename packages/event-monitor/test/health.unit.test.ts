@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
-import { HealthProbe } from '../src/health.ts'
+import { HealthProbe, Latencies } from '../src/health.ts'
 
 /** An address without a server. */
 const kafka = { bootstrapBrokers: ['127.0.0.1:1'] }
@@ -93,5 +93,24 @@ describe('HealthProbe', () => {
     later(5_000)
     wait = async () => {}
     expect((await probe.status()).at).to.equal('2026-01-01T10:00:05.000Z')
+  })
+})
+
+describe('Latencies', () => {
+  it('limits the number of reactions, because publishers choose their names', () => {
+    const latencies = new Latencies()
+    for (let index = 0; index < 1_000; index += 1) latencies.add(`Made${index}@1`, index, 1_000)
+    latencies.add('Made5@1', 7, 1_000)
+    const views = latencies.view(1_000)
+    expect(views).to.have.length(101)
+    expect(views.find(({ reaction }) => reaction === '(others)')?.count).to.equal(900)
+    expect(views.find(({ reaction }) => reaction === 'Made5@1')?.count).to.equal(2)
+  })
+
+  it('measures a new reaction separately after the others have ended', () => {
+    const latencies = new Latencies()
+    for (let index = 0; index < 200; index += 1) latencies.add(`Made${index}@1`, 1, 1_000)
+    latencies.add('Packed@1', 5, 61_001)
+    expect(latencies.view(61_001)).to.deep.equal([{ reaction: 'Packed@1', p50: 5, p95: 5, count: 1 }])
   })
 })
