@@ -1,5 +1,7 @@
 import { expect } from 'chai'
 import { createEnvelope, describeProblem, eventTypes, parseEvent } from '../src/index.ts'
+import { sharedAjv } from '../src/validation/ajv.ts'
+import { toProblems } from '../src/validation/problems.ts'
 import { app, bytesOf, errorOf, orderCreated, orderId, reduced } from './support/documents.ts'
 
 const problemsOf = (document: unknown) => errorOf(() => parseEvent(bytesOf(document))).problems.map(describeProblem)
@@ -8,6 +10,14 @@ const payment = { PaymentId: orderId, OrderId: orderId, Amount: 1, Policy: 'p@1'
 const knownEvents = new Set(eventTypes.map((type) => type.replace(/@\d+$/, '')))
 
 describe('problems of a document', () => {
+  it('explains the first thousand invalid items of a list', () => {
+    const validate = sharedAjv().compile({ type: 'array', items: { type: 'string' } })
+    validate(Array(100_000).fill(0))
+    const problems = toProblems(validate.errors ?? [], '/Payload/Rooms')
+    expect(problems).to.have.length(1_000)
+    expect(problems[999]).to.deep.equal({ pointer: '/Payload/Rooms/999', message: 'must be a string, not a number' })
+  })
+
   const broken: Record<string, [changes: Record<string, unknown>, problem: string]> = {
     'a GUID': [{ AppId: 'x' }, '/AppId must be a GUID: hex digits, 8-4-4-4-12'],
     'a date-time': [

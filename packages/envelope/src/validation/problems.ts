@@ -55,9 +55,12 @@ export function refuse(fault: Fault | undefined): void {
   if (fault) throw new EnvelopeError(fault)
 }
 
+/** The largest number of errors that are explained. A list of 256 KiB may have an invalid item for each two bytes. */
+const maxErrors = 1_000
+
 /** Returns the first problem that Ajv found for each field. `base` is the pointer of the validated value. */
 export function toProblems(errors: ErrorObject[], base = ''): Problem[] {
-  return onePerPointer(errors.map((error) => toProblem(error, base)))
+  return onePerPointer(errors.slice(0, maxErrors).map((error) => toProblem(error, base)))
 }
 
 export function onePerPointer(problems: Problem[]): Problem[] {
