@@ -7,6 +7,7 @@ import { CliError } from '../lib/error.ts'
 import { withLock } from '../lib/lock.ts'
 import { applicationName } from '../lib/paths.ts'
 import { isSame } from './copy.ts'
+import { consistentParts, type Part, partsOf } from './cut.ts'
 import {
   type Chunk,
   type Content,
@@ -31,15 +32,6 @@ export interface BackupOptions extends LogTopics {
   kafka: KafkaConnection
   groups: readonly string[]
   tell: (line: string) => void
-}
-
-type Span = Awaited<ReturnType<LogReader['spans']>>[number]
-
-/** The part of a partition that a backup contains. */
-interface Part extends Span {
-  topic: string
-  /** The time of the newest record to save, in milliseconds since 1970. */
-  until: number
 }
 
 /**
@@ -81,38 +73,14 @@ export async function saveLog(
   { log, events, deadLetters }: LogTopics & { log: Log },
   moment: Moment,
 ): Promise<Content> {
-  const parts = await partsOf(log, events, deadLetters)
+  // Dead letters and notes of replays name events, so their ends are read first.
+  const dead = await partsOf(log, deadLetters)
+  const parts = [...(await consistentParts(log, events)), ...dead]
   for (const part of parts) await savePart(folder, log, part)
   const content = contentOf(folder, parts, moment)
   writeContent(folder, content)
   removeExpired(folder, content)
   return content
-}
-
-/**
- * Selects a consistent part of the log. Dead letters and notes of replays name events, so their end is read first. Of the events, the backup has all
- * that the brokers received up to one moment: the time of the newest event at the first reading.
- */
-async function partsOf(log: Log, events: readonly string[], deadLetters: readonly string[]): Promise<Part[]> {
-  const asParts = async (topic: string, until: number) =>
-    (await log.spans(topic)).map((span) => ({ ...span, topic, until }))
-  const dead = (await Promise.all(deadLetters.map((topic) => asParts(topic, Number.POSITIVE_INFINITY)))).flat()
-  const until = await newestTime(log, events)
-  const own = (await Promise.all(events.map((topic) => asParts(topic, until)))).flat()
-  return [...own, ...dead]
-}
-
-/** Returns the time of the newest record. Returns Infinity if the last offset of a partition has no record, and so selects all records. */
-async function newestTime(log: Log, topics: readonly string[]): Promise<number> {
-  let newest = 0
-  for (const topic of topics) {
-    for (const { partition, start, end } of await log.spans(topic)) {
-      if (start === end) continue
-      const last = await log.at({ topic, partition, offset: String(end - 1n) })
-      newest = Math.max(newest, last?.timestamp ?? Number.POSITIVE_INFINITY)
-    }
-  }
-  return newest
 }
 
 async function savePart(folder: string, log: Log, part: Part): Promise<void> {
@@ -121,11 +89,7 @@ async function savePart(folder: string, log: Log, part: Part): Promise<void> {
   if (last) await requireSameLog(log, part, last)
   const next = last && last.last >= start ? last.last + 1n : start
   if (next >= end) return
-  await saveRecords(folder, {
-    topic,
-    partition,
-    source: upTo(part, log.read(topic, [{ partition, start: next, end }])),
-  })
+  await saveRecords(folder, { topic, partition, source: log.read(topic, [{ partition, start: next, end }]) })
 }
 
 async function requireSameLog(log: Log, { topic, partition, end }: Part, chunk: Chunk): Promise<void> {
@@ -136,17 +100,6 @@ async function requireSameLog(log: Log, { topic, partition, end }: Part, chunk: 
     nextStep:
       'write this backup to a new folder. If Kafka has lost records, ./orderflow restore restores them from the old folder',
   })
-}
-
-async function* upTo({ until }: Part, source: AsyncIterable<LogRecord[]>): AsyncGenerator<LogRecord[]> {
-  for await (const records of source) {
-    const late = records.findIndex(({ timestamp }) => timestamp > until)
-    if (late < 0) yield records
-    else {
-      yield records.slice(0, late)
-      return
-    }
-  }
 }
 
 function contentOf(folder: string, parts: readonly Part[], { savedAt, retention, positions }: Moment): Content {

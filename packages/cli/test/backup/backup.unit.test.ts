@@ -117,6 +117,46 @@ describe('a backup', () => {
     expect(known).to.include.members(replies.map(({ value }) => value.toString()))
   })
 
+  it('contains a record whose time is later than the clock after a correction, and all records after it', async () => {
+    const times = [10, 11, 5_000, 12, 13, 14, 15]
+    for (const timestamp of times) log.append({ topic, timestamp })
+    log.append({ topic: answers, timestamp: 14 })
+    log.append({ topic: answers, timestamp: 1 })
+    const content = await save()
+    expect((await saved(content)).map(({ timestamp }) => timestamp)).to.deep.equal(times)
+    expect(await saved(content, answers)).to.have.length(2)
+    log.append({ topic, timestamp: 16 })
+    expect(await saved(await save())).to.have.length(times.length + 1)
+  })
+
+  it('contains the cause of each event of a cycle, although the clock was corrected before the backup', async () => {
+    const busy = new FakeLog()
+    busy.append({ topic, value: 'late', timestamp: 5_000 })
+    let readings = 0
+    const grow = (name: string, value: string) => busy.append({ topic: name, value, timestamp: 10 + readings++ })
+    const from: Log = {
+      spans: async (name, range) => {
+        const spans = await busy.spans(name, range)
+        // Between the readings of two topics, a request and its answer arrive, and the request that follows from this answer.
+        const pair = `pair ${readings}`
+        grow(topic, pair)
+        grow(answers, pair)
+        grow(topic, `after ${pair}`)
+        return spans
+      },
+      read: (name, spans) => busy.read(name, spans),
+      at: (position) => busy.at(position),
+    }
+    const content = await save({ from })
+    const values = async (name: string) => (await saved(content, name)).map(({ value }) => value.toString())
+    const [requests, replies] = [await values(topic), await values(answers)]
+    expect(requests).to.include('late')
+    expect(replies).not.to.have.length(0)
+    expect(requests).to.include.members(replies)
+    const following = requests.flatMap((value) => value.match(/^after (.*)/)?.[1] ?? [])
+    expect(replies).to.include.members(following)
+  })
+
   it('keeps the last complete backup if a later one is interrupted', async () => {
     log.append({ topic, value: 'first' })
     await save()
