@@ -14,7 +14,9 @@ import {
   chunksOf,
   countBefore,
   readChunk,
-  removeExpired,
+  readContent,
+  removeForgotten,
+  requireComplete,
   saveRecords,
   writeContent,
 } from './folder.ts'
@@ -76,11 +78,33 @@ export async function saveLog(
   // Dead letters and notes of replays name events, so their ends are read first.
   const dead = await partsOf(log, deadLetters)
   const parts = [...(await consistentParts(log, events)), ...dead]
+  requireContinuable(folder, parts)
   for (const part of parts) await savePart(folder, log, part)
   const content = contentOf(folder, parts, moment)
   writeContent(folder, content)
-  removeExpired(folder, content)
+  removeForgotten(folder, content)
   return content
+}
+
+/**
+ * @throws {CliError} `usage` if the folder has the backup of another application or of topics with more partitions, `settings` if files are missing
+ */
+function requireContinuable(folder: string, parts: readonly Part[]): void {
+  const last = readContent(folder)
+  if (!last) return
+  if (last.application !== applicationName) throw otherLog(`${folder} has a backup of ${last.application}`)
+  requireComplete(folder, last)
+  for (const [topic, own] of Map.groupBy(parts, (part) => part.topic)) {
+    const saved = last.topics[topic]?.partitions.length ?? 0
+    if (saved > own.length) throw otherLog(`${topic} has ${own.length} partitions, and ${saved} in the backup`)
+  }
+}
+
+function otherLog(what: string): CliError {
+  return new CliError('usage', `the backup has another log: ${what}`, {
+    nextStep:
+      'write this backup to a new folder. If Kafka has lost records, ./orderflow restore restores them from the old folder',
+  })
 }
 
 async function savePart(folder: string, log: Log, part: Part): Promise<void> {
@@ -96,33 +120,34 @@ async function requireSameLog(log: Log, { topic, partition, end }: Part, chunk: 
   const saved = readChunk(chunk, topic, partition).at(-1) as LogRecord
   const found = await log.at({ topic, partition, offset: String(chunk.last) })
   if (chunk.last < end && (!found || isSame(found, saved))) return
-  throw new CliError('usage', `the backup has another log: ${topic}/${partition} differs from ${chunk.file}`, {
-    nextStep:
-      'write this backup to a new folder. If Kafka has lost records, ./orderflow restore restores them from the old folder',
-  })
+  throw otherLog(`${topic}/${partition} differs from ${chunk.file}`)
 }
 
 function contentOf(folder: string, parts: readonly Part[], { savedAt, retention, positions }: Moment): Content {
-  const topics = [...Map.groupBy(parts, ({ topic }) => topic)].map(([topic, own]) => {
-    const retentionMs = retention.get(topic) ?? -1
-    const oldest = retentionMs < 0 ? undefined : savedAt.getTime() - retentionMs
-    return [topic, { retentionMs, partitions: own.map((part) => partitionContent(folder, part, oldest)) }] as const
-  })
+  const topics = Object.fromEntries(
+    [...Map.groupBy(parts, ({ topic }) => topic)].map(([topic, own]) => [
+      topic,
+      { retentionMs: retention.get(topic) ?? -1, partitions: own.map((part) => partitionContent(folder, part)) },
+    ]),
+  )
   return {
     application: applicationName,
     savedAt: savedAt.toISOString(),
-    topics: Object.fromEntries(topics),
-    positions: positions.map(({ offset, ...position }) => ({ ...position, offset: String(offset) })),
+    topics,
+    // A group keeps its positions in topics that services.json no longer declares. A restored log does not have these topics.
+    positions: positions
+      .filter(({ topic }) => topic in topics)
+      .map(({ offset, ...position }) => ({ ...position, offset: String(offset) })),
   }
 }
 
-/** @param oldest the time from which the topic keeps records; undefined if it keeps all */
-function partitionContent(folder: string, { topic, partition, start }: Part, oldest: number | undefined) {
+/** Leaves out records that the log has removed. Its first offset decides this, because clocks and times of records may be wrong. */
+function partitionContent(folder: string, { topic, partition, start }: Part) {
   const chunks = chunksOf(folder, topic, partition)
-  const isKept = (chunk: Chunk) => (readChunk(chunk, topic, partition).at(-1)?.timestamp ?? 0) >= (oldest ?? 0)
-  const last = chunks.at(-1)
-  const end = last ? last.last + 1n : start
-  const first = (oldest === undefined ? chunks[0] : chunks.find(isKept))?.first ?? end
-  const records = countBefore(chunks, end) - countBefore(chunks, first)
-  return { start: String(first), end: String(end), records: String(records) }
+  const saved = (chunks.at(-1)?.last ?? -1n) + 1n
+  const end = saved > start ? saved : start
+  const first = chunks.find(({ last }) => last >= start)?.first ?? end
+  const from = first > start ? first : start
+  const records = countBefore(chunks, end) - countBefore(chunks, from)
+  return { start: String(from), end: String(end), records: String(records) }
 }

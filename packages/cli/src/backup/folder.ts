@@ -235,11 +235,31 @@ export function requireComplete(folder: string, { topics }: Content): void {
   }
 }
 
-/** Removes the files whose records Kafka no longer keeps, so that a backup forgets customers when Kafka does. */
-export function removeExpired(folder: string, { topics }: Content): void {
-  for (const [topic, { partitions }] of Object.entries(topics)) {
-    for (const [partition, { start }] of partitions.entries()) {
-      for (const { file, last } of chunksOf(folder, topic, partition)) if (last < BigInt(start)) rmSync(file)
+/**
+ * Removes all records that the backup does not contain, so that it forgets customers when Kafka does: records that the log has removed, topics that
+ * services.json no longer declares, and files of interrupted runs. It can be interrupted, because a new file has a part of the records of the old one.
+ */
+export function removeForgotten(folder: string, { topics }: Content): void {
+  for (const topic of foldersIn(folder)) {
+    for (const name of foldersIn(join(folder, topic)).filter((each) => /^\d+$/.test(each))) {
+      const start = topics[topic]?.partitions[Number(name)]?.start
+      const kept = start === undefined ? [] : keepFrom(folder, topic, Number(name), BigInt(start))
+      const own = join(folder, topic, name)
+      const all = readdirSync(own).filter((each) => /^\d+-\d+\.jsonl\.gz(\.\d+\.new)?$/.test(each))
+      for (const file of all.map((each) => join(own, each))) if (!kept.includes(file)) rmSync(file)
     }
   }
+}
+
+const foldersIn = (folder: string): string[] =>
+  readdirSync(folder, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []))
+
+/** Returns the files with the records from an offset on. Writes a file again without its older records. */
+function keepFrom(folder: string, topic: string, partition: number, start: bigint): string[] {
+  return chunksOf(folder, topic, partition).flatMap((chunk) => {
+    if (chunk.last < start) return []
+    if (chunk.first >= start) return [chunk.file]
+    const records = readChunk(chunk, topic, partition).filter(({ offset }) => offset >= start)
+    return [writeChunk(folder, records).file]
+  })
 }

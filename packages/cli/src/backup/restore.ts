@@ -88,9 +88,14 @@ interface Positions {
 
 export function positionsIn(folder: string, { topics }: Content): Positions {
   const all = Object.entries(topics).flatMap(([topic, { partitions }]) =>
-    partitions.map(({ start }, partition): [string, Chunk[]] => {
-      const kept = chunksOf(folder, topic, partition).filter(({ last }) => last >= BigInt(start))
-      return [`${topic}/${partition}`, kept]
+    partitions.map((content, partition): [string, Chunk[]] => {
+      const [start, end] = [BigInt(content.start), BigInt(content.end)]
+      const kept = chunksOf(folder, topic, partition).filter(({ first, last }) => last >= start && first < end)
+      // An interrupted backup may leave older and newer records in the files.
+      const clipped = kept.map(({ file, first, last }) => ({
+        ...{ file, first: first > start ? first : start, last: last < end ? last : end - 1n },
+      }))
+      return [`${topic}/${partition}`, clipped]
     }),
   )
   const chunks = new Map(all)

@@ -1,12 +1,20 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
 import { deadLetterHeaders, headerOf, type LogReader, type LogRecord, replayedFrom } from '@orderflow/service-kit/log'
 import { noteHeaders } from '@orderflow/service-kit/operations'
 import { FakeLog } from '@orderflow/service-kit/testing'
 import { expect } from 'chai'
 import { saveLog } from '../../src/backup/backup.ts'
-import { backupReader, type Content, readContent, requireComplete, saveRecords } from '../../src/backup/folder.ts'
+import {
+  backupReader,
+  type Content,
+  readContent,
+  requireComplete,
+  saveRecords,
+  writeContent,
+} from '../../src/backup/folder.ts'
 import { positionsIn, withPositions } from '../../src/backup/restore.ts'
 
 const [topic, answers] = ['requests', 'answers']
@@ -194,14 +202,110 @@ describe('a backup', () => {
     await refused(other)
   })
 
-  it('forgets the records that Kafka no longer keeps', async () => {
-    log.append({ topic, value: 'old', timestamp: 1_000 })
-    await save({ now: 1_000, retentionMs: 500 })
-    log.append({ topic, partition: 1, value: 'new', timestamp: 2_000 })
-    const content = await save({ now: 2_000, retentionMs: 500 })
+  const textsIn = (path: string): string =>
+    readdirSync(path, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && entry.name !== 'backup.json')
+      .map(({ parentPath, name }) => gunzipSync(readFileSync(join(parentPath, name))).toString())
+      .join('')
+  const base64 = (text: string) => Buffer.from(text).toString('base64')
+  const remove = (offset: number, name = topic) =>
+    log.removeBefore({ topic: name, partition: 0, offset: String(offset) })
+  const texts = async (content: Content, name = topic) =>
+    (await saved(content, name)).map(({ value }) => value.toString())
+
+  it('forgets the records that Kafka has removed, also those in a file with newer records', async () => {
+    for (const value of ['first', 'second', 'third']) log.append({ topic, value })
+    await save()
+    log.append({ topic, value: 'fourth' })
+    remove(2)
+    const content = await save()
     requireComplete(folder, content)
-    expect((await saved(content)).map(({ value }) => value.toString())).to.deep.equal(['new'])
+    expect(await texts(content)).to.deep.equal(['third', 'fourth'])
+    expect(filesOf()).to.deep.equal(['00000000000000000002-00000000000000000003.jsonl.gz'])
+    for (const value of ['first', 'second']) expect(textsIn(folder)).not.to.include(base64(value))
+    remove(4)
+    const empty = await save()
+    requireComplete(folder, empty)
+    expect(await texts(empty)).to.deep.equal([])
     expect(filesOf()).to.deep.equal([])
+    log.append({ topic, value: 'fifth' })
+    expect(await texts(await save())).to.deep.equal(['fifth'])
+  })
+
+  it('keeps the records that Kafka keeps, whatever the clock and their times', async () => {
+    for (const timestamp of [1_000, 1, 2_000]) log.append({ topic, timestamp })
+    expect(await saved(await save({ now: 1e13, retentionMs: 500 }))).to.have.length(3)
+  })
+
+  it('stays complete if it is killed at any step while it forgets', async () => {
+    const file = (first: number, last: number) =>
+      join(folder, topic, '0', `${[first, last].map((each) => String(each).padStart(20, '0')).join('-')}.jsonl.gz`)
+    for (const value of ['first', 'second', 'third']) log.append({ topic, value })
+    await save()
+    const old = readFileSync(file(0, 2))
+    remove(1)
+    await save()
+    const current = readContent(folder) as Content
+    // Before the new file, while it is written, and before the old file is removed.
+    for (const present of [[], ['.4711.new'], ['']]) {
+      rmSync(file(1, 2), { force: true })
+      writeFileSync(file(0, 2), old)
+      for (const ending of present) writeFileSync(`${file(1, 2)}${ending}`, old.subarray(0, ending ? 9 : undefined))
+      requireComplete(folder, current)
+      expect(await texts(current)).to.deep.equal(['second', 'third'])
+      await save()
+      expect(filesOf(), `after ${present}`).to.deep.equal(['00000000000000000001-00000000000000000002.jsonl.gz'])
+      expect(textsIn(folder)).not.to.include(base64('first'))
+    }
+  })
+
+  it('removes the files of killed runs and of topics that services.json no longer declares', async () => {
+    log.append({ topic, value: 'first' })
+    await save()
+    const [name = ''] = filesOf()
+    log.append({ topic, value: 'second' })
+    const before = readFileSync(join(folder, topic, '0', name))
+    await save()
+    writeFileSync(join(folder, topic, '0', name), before)
+    writeFileSync(join(folder, topic, '0', `${name}.4711.new`), before)
+    mkdirSync(join(folder, 'former/0'), { recursive: true })
+    writeFileSync(join(folder, 'former/0', name), before)
+    mkdirSync(join(folder, 'notes'))
+    writeFileSync(join(folder, 'notes/mine.txt'), 'not from a backup')
+    await save()
+    expect(filesOf()).to.deep.equal(['00000000000000000000-00000000000000000001.jsonl.gz'])
+    expect(readdirSync(join(folder, 'former/0'))).to.deep.equal([])
+    expect(readdirSync(join(folder, 'notes'))).to.deep.equal(['mine.txt'])
+  })
+
+  it('has only positions in topics that it has', async () => {
+    log.append({ topic })
+    const topics = { log, events: [topic], deadLetters: [] }
+    const positions = [topic, 'former'].map((name) => ({ group: 'g', topic: name, partition: 0, offset: 1n }))
+    const content = await saveLog(folder, topics, { savedAt: new Date(0), retention: new Map(), positions })
+    expect(content.positions).to.deep.equal([{ group: 'g', topic, partition: 0, offset: '1' }])
+  })
+
+  it('refuses to continue if it could not be restored, or has another application', async () => {
+    log.append({ topic })
+    await save()
+    const content = readContent(folder) as Content
+    const refusal = () => save().catch((error: Error) => error)
+    writeContent(folder, { ...content, application: 'another' })
+    expect(await refusal())
+      .to.have.property('message')
+      .that.includes('has a backup of another')
+    const none = { start: '0', end: '0', records: '0' }
+    const more = { retentionMs: -1, partitions: [none, none, none, none] }
+    writeContent(folder, { ...content, topics: { ...content.topics, [answers]: more } })
+    expect(await refusal())
+      .to.have.property('message')
+      .that.includes('answers has 3 partitions, and 4 in the backup')
+    writeContent(folder, content)
+    rmSync(join(folder, topic, '0', filesOf()[0] ?? ''))
+    expect(await refusal())
+      .to.have.property('message')
+      .that.includes('it has 0 records instead of 1')
   })
 
   it('reports a missing file and a damaged file', async () => {
@@ -228,7 +332,8 @@ describe('a backup', () => {
       await saveRecords(folder, { topic: name, partition: 0, source })
     }
     await keep(topic, 100n, 101n, 105n)
-    const partitions = [{ start: '100', end: '106', records: '3' }]
+    const first = { start: '100', end: '106', records: '3' }
+    const partitions = [first]
     const content = {
       application: '',
       savedAt: '',
@@ -254,5 +359,11 @@ describe('a backup', () => {
       ['other', 'same'],
     ])
     expect(move.before({ topic, partition: 0, offset: '106' })).to.equal(3n)
+    // The last backup was killed before it removed the first record, which Kafka had removed.
+    const later = { ...content, topics: { [topic]: { retentionMs: -1, partitions: [{ ...first, start: '101' }] } } }
+    const shifted = positionsIn(folder, later)
+    expect(shifted.before({ topic, partition: 0, offset: '106' })).to.equal(2n)
+    expect(shifted.of({ topic, partition: 0, offset: '105' })).to.deep.equal({ topic, partition: 0, offset: '1' })
+    expect(shifted.of({ topic, partition: 0, offset: '100' }).offset).to.equal('100')
   })
 })

@@ -15,6 +15,8 @@ export interface FakeRecord {
 
 export class FakeLog implements LogReader {
   readonly records: LogRecord[] = []
+  /** The offset of the first record that the retention has not removed, by `topic/partition`. */
+  readonly #starts = new Map<string, bigint>()
 
   append({
     topic,
@@ -41,6 +43,11 @@ export class FakeLog implements LogReader {
     return { topic, partition, offset: String(offset) }
   }
 
+  /** Removes the records of a partition before an offset, as the retention does. */
+  removeBefore({ topic, partition, offset }: RecordPosition): void {
+    this.#starts.set(`${topic}/${partition}`, BigInt(offset))
+  }
+
   async topics(): Promise<string[]> {
     return [...new Set(this.records.map(({ topic }) => topic))]
   }
@@ -56,7 +63,11 @@ export class FakeLog implements LogReader {
         const index = records.findIndex(({ timestamp }) => timestamp >= moment.getTime())
         return BigInt(index < 0 ? records.length : index)
       }
-      return { partition, start: from ? since(from) : 0n, end: to ? since(to) : BigInt(records.length) }
+      return {
+        partition,
+        start: from ? since(from) : this.#start(topic, partition),
+        end: to ? since(to) : BigInt(records.length),
+      }
     })
   }
 
@@ -74,10 +85,14 @@ export class FakeLog implements LogReader {
   }
 
   async at({ topic, partition, offset }: RecordPosition): Promise<LogRecord | undefined> {
-    return this.#in(topic, partition)[Number(offset)]
+    return BigInt(offset) < this.#start(topic, partition) ? undefined : this.#in(topic, partition)[Number(offset)]
   }
 
   async close(): Promise<void> {}
+
+  #start(topic: string, partition: number): bigint {
+    return this.#starts.get(`${topic}/${partition}`) ?? 0n
+  }
 
   #in(topic: string, partition: number): LogRecord[] {
     return this.records.filter((record) => record.topic === topic && record.partition === partition)
