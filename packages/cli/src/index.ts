@@ -3,13 +3,20 @@
 export type { KafkaConnection } from '@orderflow/service-kit/kafka'
 export { positionsOf } from '@orderflow/service-kit/positions'
 export { backUp } from './backup/backup.ts'
-export { type CopiedRecord, type Counts, copyTopic, type TargetLog } from './backup/copy.ts'
+export {
+  type CopiedRecord,
+  type Counts,
+  checkTopic,
+  copyTopic,
+  requirePartitions,
+  type TargetLog,
+} from './backup/copy.ts'
 export { copyError } from './backup/errors.ts'
 export { type Content, readContent } from './backup/folder.ts'
 export { groupPositions, movePositions, requireStopped } from './backup/groups.ts'
 export { makeActive, makePassive } from './backup/region.ts'
 export { restoreLog } from './backup/restore.ts'
-export { openTarget, withCopySettings } from './backup/target.ts'
+export { openTarget, withCopyLock, withCopySettings } from './backup/target.ts'
 export { commandGroups } from './command-groups.ts'
 export { requireStore, supportedRunner } from './commands/runners.ts'
 export { runtimeFolders } from './commands/sbom.ts'

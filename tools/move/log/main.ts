@@ -1,24 +1,28 @@
 import {
   CliError,
   type Counts,
+  checkTopic,
   copyError,
   copyTopic,
   groupPositions,
   movePositions,
   openTarget,
   reportError,
+  requirePartitions,
   requireStopped,
+  type TargetLog,
   timed,
+  withCopyLock,
   withCopySettings,
 } from '@orderflow/cli'
 import { deadLetterTopic } from '@orderflow/envelope'
-import { openLog } from '@orderflow/service-kit/operations'
+import { type GroupLock, type LogReader, openLog } from '@orderflow/service-kit/operations'
 import { requireFolders } from '../folders.ts'
 import { requireTopics } from './kafka.ts'
 import { Offsets } from './offsets.ts'
 import { type Side, servicesOf, sideOf } from './settings.ts'
 import { signerOf } from './sign.ts'
-import { changesIn, createTranslator, summaryOf, type TranslatorOptions } from './translate.ts'
+import { changesIn, createTranslator, summaryOf, type Translator, type TranslatorOptions } from './translate.ts'
 
 /** Runs `make -C tools move-log FROM=... TO=... [FROM_SETTINGS=...] [TO_SETTINGS=...]`. */
 async function main({ FROM = '', TO = '', FROM_SETTINGS, TO_SETTINGS }: NodeJS.ProcessEnv): Promise<void> {
@@ -75,13 +79,23 @@ interface Move {
   tell: (line: string) => void
 }
 
-async function move(from: Side, to: Side, { topics, groups, sign, tell }: Move): Promise<void> {
-  const [log, target] = [openLog(from.kafka), await openTarget(to.kafka)]
-  const offsets = new Offsets()
+async function move(from: Side, to: Side, options: Move): Promise<void> {
+  await withCopyLock(to.kafka, { holder: 'make move-log', tell: options.tell }, (lock) =>
+    moveAlone(from, to, options, lock),
+  )
+}
+
+async function moveAlone(from: Side, to: Side, { topics, groups, sign, tell }: Move, lock: GroupLock): Promise<void> {
+  const [log, target] = [openLog(from.kafka), await openTarget(to.kafka, lock)]
+  const newTranslator = () => {
+    const offsets = new Offsets()
+    return { offsets, translator: createTranslator({ offsets, at: log.at, ...(sign && { sign }) }) }
+  }
   const tellSometimes = occasionally(tell)
-  const translator = createTranslator({ offsets, at: log.at, ...(sign && { sign }) })
   try {
-    await withCopySettings(to.kafka, topics, async () => {
+    await checkAll(topics, log, target, newTranslator().translator)
+    const { offsets, translator } = newTranslator()
+    await withCopySettings(to.kafka, { topics }, async () => {
       for (const topic of topics) {
         const onProgress = ({ read }: Counts) => tellSometimes(`${topic}: ${read} read`)
         const { translate, changes } = changesIn(topic, translator)
@@ -90,6 +104,7 @@ async function move(from: Side, to: Side, { topics, groups, sign, tell }: Move):
       }
     })
     const old = await groupPositions(from.kafka, groups)
+    await lock.requireHeld()
     await movePositions(
       to.kafka,
       old.map((each) => ({ ...each, offset: offsets.before(each) })),
@@ -97,6 +112,21 @@ async function move(from: Side, to: Side, { topics, groups, sign, tell }: Move):
     tell(`${groups.join(', ')}: continue after their last event`)
   } finally {
     await Promise.all([log.close(), target.close()])
+  }
+}
+
+/** Checks the partitions and the records of an earlier, interrupted run in all topics, before this run writes to any of them. */
+async function checkAll(topics: string[], log: LogReader, to: TargetLog, translator: Translator): Promise<void> {
+  const ends = new Map<string, ReadonlyMap<number, bigint>>()
+  for (const topic of topics) {
+    const target = await to.spans(topic)
+    requirePartitions(topic, await log.spans(topic), target)
+    ends.set(topic, new Map(target.map(({ partition, end }) => [partition, end])))
+  }
+  if ([...ends.values()].every((own) => [...own.values()].every((end) => end === 0n))) return
+  for (const topic of topics) {
+    const { translate } = changesIn(topic, translator)
+    await checkTopic(topic, ends.get(topic) ?? new Map(), { from: log, to, translate })
   }
 }
 

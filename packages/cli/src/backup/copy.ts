@@ -1,4 +1,4 @@
-import { headerOf, type LogReader, type LogRecord, positionText } from '@orderflow/service-kit/log'
+import { headerOf, type LogReader, type LogRecord, positionText, type RecordPosition } from '@orderflow/service-kit/log'
 import { CliError } from '../lib/error.ts'
 
 /** A record to write. It keeps the time of the original. */
@@ -6,8 +6,12 @@ export type CopiedRecord = Pick<LogRecord, 'key' | 'value' | 'headers' | 'timest
 
 /** The log that receives the copies. */
 export interface TargetLog extends Pick<LogReader, 'spans' | 'at'> {
-  /** Writes records to the end of a partition, in one batch. */
-  append(topic: string, partition: number, records: readonly CopiedRecord[]): Promise<void>
+  /**
+   * Writes records to the end of a partition, in one batch.
+   * @param offset the offset of the first new record
+   * @throws if another process also writes to the partition
+   */
+  append(topic: string, partition: number, records: readonly CopiedRecord[], offset: bigint): Promise<void>
 }
 
 export interface Counts {
@@ -39,20 +43,54 @@ const maxBatchBytes = 128 * 1024
 export async function copyTopic(topic: string, options: CopyOptions): Promise<Counts> {
   const counts: Counts = { read: 0, written: 0, before: 0 }
   const [source, target] = [await options.from.spans(topic), await options.to.spans(topic)]
-  if (source.length !== target.length) {
-    throw new CliError(
-      'usage',
-      `${topic} has ${source.length} partitions in the old log and ${target.length} in the new log`,
-      {
-        nextStep: `write ${source.length} into partitions in services.json before the first make up, or run ./orderflow clean`,
-      },
-    )
-  }
+  requirePartitions(topic, source, target)
   for (const span of source) {
     const end = target.find(({ partition }) => partition === span.partition)?.end ?? 0n
     await copyPartition(topic, span, end, options, counts)
   }
   return counts
+}
+
+/**
+ * Checks that a log can receive the copies of a topic, before anything is written to any topic. Reads all records, so it also finds damaged files.
+ * @param ends the ends of the partitions of the new log; a missing partition is empty
+ * @returns an upper bound of the bytes of the largest copy
+ * @throws {CliError} `usage` if the new log has records that are not from the old log
+ */
+export async function checkTopic(
+  topic: string,
+  ends: ReadonlyMap<number, bigint>,
+  { from, to, translate }: Omit<CopyOptions, 'onProgress'>,
+): Promise<number> {
+  let largest = 0
+  for (const span of await from.spans(topic)) {
+    const { partition } = span
+    const end = ends.get(partition) ?? 0n
+    let rank = 0n
+    for await (const records of from.read(topic, [span])) {
+      for (const record of records) {
+        const copied = await translate(record)
+        rank += 1n
+        largest = Math.max(largest, sizeOf(copied))
+        // The last record of an earlier run shows that the new log has the same records.
+        if (rank === end) await requireSame(to, copied, { topic, partition, offset: String(rank - 1n) })
+      }
+    }
+    requireNoOthers(topic, partition, { rank, end })
+  }
+  return largest
+}
+
+/** @throws {CliError} `usage` if a topic has different numbers of partitions in both logs */
+export function requirePartitions(topic: string, source: readonly unknown[], target: readonly unknown[]): void {
+  if (source.length === target.length) return
+  throw new CliError(
+    'usage',
+    `${topic} has ${source.length} partitions in the old log and ${target.length} in the new log`,
+    {
+      nextStep: `write ${source.length} into partitions in services.json before the first make up, or run ./orderflow clean`,
+    },
+  )
 }
 
 async function copyPartition(
@@ -71,22 +109,14 @@ async function copyPartition(
   async function flush(): Promise<void> {
     const [first] = batch
     if (!first) return
-    await to.append(topic, partition, batch)
+    await to.append(topic, partition, batch, written)
     // The first new record shows that the new log keeps the times of records.
-    if (written === end) await requireSame(first, end)
+    if (written === end) await requireSame(to, first, { topic, partition, offset: String(end) })
     written += BigInt(batch.length)
     counts.written += batch.length
     batch = []
     bytes = 0
     onProgress(counts)
-  }
-
-  async function requireSame(expected: CopiedRecord, offset: bigint): Promise<void> {
-    const position = { topic, partition, offset: String(offset) }
-    const found = await to.at(position)
-    // A retention may already have deleted the record, because it has its old time.
-    if (!found || isSame(found, expected)) return
-    throw otherRecords(`the record at ${positionText(position)} differs from the old log`)
   }
 
   for await (const records of from.read(topic, [span])) {
@@ -103,10 +133,22 @@ async function copyPartition(
       }
       counts.before += 1
       // The last record of an earlier run shows that the new log has the same records.
-      if (rank === end) await requireSame(copied, rank - 1n)
+      if (rank === end) await requireSame(to, copied, { topic, partition, offset: String(rank - 1n) })
     }
   }
   await flush()
+  requireNoOthers(topic, partition, { rank, end })
+}
+
+async function requireSame(to: TargetLog, expected: CopiedRecord, position: RecordPosition): Promise<void> {
+  const found = await to.at(position)
+  // A retention may already have deleted the record, because it has its old time.
+  if (!found || isSame(found, expected)) return
+  throw otherRecords(`the record at ${positionText(position)} differs from the old log`)
+}
+
+/** @param counts the number of records in the old log, and the end of the partition in the new log */
+function requireNoOthers(topic: string, partition: number, { rank, end }: { rank: bigint; end: bigint }): void {
   if (rank < end) throw otherRecords(`${topic}/${partition} has ${end} records, and the old log has ${rank}`)
 }
 

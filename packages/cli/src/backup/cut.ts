@@ -10,9 +10,9 @@ export interface Part extends Span {
 
 /** Returns the offsets of all records that the partitions have now. */
 export async function partsOf(log: Pick<LogReader, 'spans'>, topics: readonly string[]): Promise<Part[]> {
-  const parts: Part[] = []
-  for (const topic of topics) parts.push(...(await log.spans(topic)).map((span) => ({ ...span, topic })))
-  return parts
+  const parts: Part[][] = []
+  for (const topic of topics) parts.push((await log.spans(topic)).map((span) => ({ ...span, topic })))
+  return parts.flat()
 }
 
 /**

@@ -60,7 +60,7 @@ export async function commitPositions(admin: Admin, positions: readonly GroupPos
   }
 }
 
-const keyOf = ({ group, topic, partition }: GroupPosition) => `${group} ${topic}/${partition}`
+export const keyOf = ({ group, topic, partition }: Omit<GroupPosition, 'offset'>) => `${group} ${topic}/${partition}`
 
 export async function groupPositions(kafka: KafkaConnection, groups: string[]): Promise<GroupPosition[]> {
   if (groups.length === 0) return []

@@ -6,15 +6,15 @@ import {
   parsePosition,
   positionText,
   type RecordPosition,
-  recordAt,
   replayedFrom,
 } from '@orderflow/service-kit/log'
-import { noteHeaders, openLog } from '@orderflow/service-kit/operations'
+import { type GroupLock, noteHeaders, openLog } from '@orderflow/service-kit/operations'
 import { forever, keepFor } from '../kafka/retention.ts'
-import { type CopiedRecord, copyTopic, isSame } from './copy.ts'
+import { type CopiedRecord, checkTopic, copyTopic, isSame } from './copy.ts'
 import { backupReader, type Chunk, type Content, chunksOf, countBefore, lastRecords } from './folder.ts'
-import { groupPositions, movePositions } from './groups.ts'
-import { openTarget, withCopySettings } from './target.ts'
+import { groupPositions, keyOf, movePositions } from './groups.ts'
+import { makeTopics, planTopics } from './restored-topics.ts'
+import { openTarget, withCopyLock, withCopySettings } from './target.ts'
 
 interface RestoreOptions {
   kafka: KafkaConnection
@@ -23,25 +23,34 @@ interface RestoreOptions {
 
 /**
  * Writes the records of a complete backup to empty topics, and gives consumer groups their positions. Each record keeps its partition, its order and
- * its time. An interrupted restore continues. After a complete one, the topics may have later records.
- * @throws {CliError} `usage` if the topics have other records
+ * its time. An interrupted restore continues. After a complete one, the topics may have later records. Only one restore writes to a Kafka, on
+ * whatever machine.
+ * @throws {CliError} `usage` if the topics have other records; nothing is written then
  */
-export async function restoreLog(folder: string, content: Content, options: RestoreOptions): Promise<void> {
+export async function restoreLog(folder: string, content: Content, { kafka, tell }: RestoreOptions): Promise<void> {
   const move = positionsIn(folder, content)
-  if (await isRestored(folder, content, move, options.kafka)) return options.tell('the log is already restored')
-  await writeLog(folder, content, move, options)
+  await withCopyLock(kafka, { holder: './orderflow restore', tell }, async (lock) => {
+    if (await isRestored(folder, content, move, kafka)) return tell('the log is already restored')
+    await writeLog(folder, content, move, { kafka, tell, lock })
+  })
 }
 
 /** Returns true if consumer groups have positions, which a restore writes last, and the topics have the last records of the backup. */
 async function isRestored(folder: string, content: Content, move: Positions, kafka: KafkaConnection): Promise<boolean> {
-  const groups = [...new Set(content.positions.map(({ group }) => group))]
-  if (groups.length === 0 || (await groupPositions(kafka, groups)).length < content.positions.length) return false
+  const due = ownPositions(content)
+  if (due.length === 0) return false
+  const known = new Set((await groupPositions(kafka, [...new Set(due.map(({ group }) => group))])).map(keyOf))
+  if (!due.every((position) => known.has(keyOf(position)))) return false
   const log = openLog(kafka)
   try {
     for (const last of lastRecords(folder, content)) {
-      const position = { topic: last.topic, partition: last.partition, offset: String(last.offset) }
-      const found = await recordAt(log, move.of(position))
-      if (!found || !isSame(found, withPositions(last, move))) return false
+      const position = move.of({ topic: last.topic, partition: last.partition, offset: String(last.offset) })
+      if (!(await log.has(position))) return false
+      const span = (await log.spans(last.topic)).find(({ partition }) => partition === last.partition)
+      if (!span || BigInt(position.offset) >= span.end) return false
+      // The retention may have removed the record since the restore.
+      const found = await log.at(position)
+      if (found && !isSame(found, withPositions(last, move))) return false
     }
     return true
   } finally {
@@ -49,32 +58,43 @@ async function isRestored(folder: string, content: Content, move: Positions, kaf
   }
 }
 
+/** Leaves out the positions in topics that the backup does not have. */
+const ownPositions = ({ topics, positions }: Content) => positions.filter(({ topic }) => topic in topics)
+
 async function writeLog(
   folder: string,
   content: Content,
   move: Positions,
-  { kafka, tell }: RestoreOptions,
+  { kafka, tell, lock }: RestoreOptions & { lock: GroupLock },
 ): Promise<void> {
   const names = Object.keys(content.topics)
   const translate = (record: LogRecord) => withPositions(record, move)
-  const target = await openTarget(kafka)
-  const from = backupReader(folder, content)
+  const target = await openTarget(kafka, lock)
+  const copy = { from: backupReader(folder, content), to: target, translate }
   try {
-    await withCopySettings(kafka, names, async () => {
+    const plan = await planTopics(kafka, content)
+    // All topics are checked before any of them is written.
+    let largest = 0
+    for (const name of names)
+      largest = Math.max(largest, await checkTopic(name, plan.ends.get(name) ?? new Map(), copy))
+    await makeTopics(kafka, plan)
+    // Before records arrive, because segments limit how late Kafka removes them.
+    for (const [topic, { retentionMs }] of Object.entries(content.topics)) {
+      if (retentionMs !== forever) await keepFor(kafka, [topic], retentionMs)
+    }
+    await withCopySettings(kafka, { topics: names, largest }, async () => {
       for (const topic of names) {
-        const { read, before } = await copyTopic(topic, { from, to: target, translate, onProgress: () => {} })
+        const { read, before } = await copyTopic(topic, { ...copy, onProgress: () => {} })
         tell(`${topic}: ${read} records restored${before > 0 ? `, ${before} of them by an earlier run` : ''}`)
       }
     })
   } finally {
     await target.close()
   }
-  for (const [topic, { retentionMs }] of Object.entries(content.topics)) {
-    if (retentionMs !== forever) await keepFor(kafka, [topic], retentionMs)
-  }
+  await lock.requireHeld()
   await movePositions(
     kafka,
-    content.positions.map(({ offset, ...position }) => ({ ...position, offset: move.before({ ...position, offset }) })),
+    ownPositions(content).map((each) => ({ ...each, offset: move.before(each) })),
   )
 }
 

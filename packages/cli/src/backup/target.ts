@@ -1,11 +1,31 @@
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
-import { openLog } from '@orderflow/service-kit/operations'
+import { type GroupLock, openLog, withGroupLock } from '@orderflow/service-kit/operations'
 import { settingsOf, type TopicSettings } from '@orderflow/service-kit/topic-settings'
-import { changeTopics } from '../kafka/topic-settings.ts'
+import { changeTopics, knownSettings, longest } from '../kafka/topic-settings.ts'
+import { CliError } from '../lib/error.ts'
 import type { TargetLog } from './copy.ts'
 
-/** Opens the log that receives copies. Loads the client on demand, because that takes half a second. */
-export async function openTarget(kafka: KafkaConnection): Promise<TargetLog & { close(): Promise<void> }> {
+/**
+ * Runs `work` while no other command copies records to this Kafka, on whatever machine. Two commands would write each record twice.
+ * @param holder the command, for messages
+ */
+export async function withCopyLock(
+  kafka: KafkaConnection,
+  { holder, tell }: { holder: string; tell: (line: string) => void },
+  work: (lock: GroupLock) => Promise<void>,
+): Promise<void> {
+  const onWait = () => tell(`waiting for another ${holder}, which writes to this Kafka or was killed`)
+  await withGroupLock(kafka, { group: 'orderflow-copy', holder, onWait }, work)
+}
+
+/**
+ * Opens the log that receives copies. Loads the client on demand, because that takes half a second.
+ * @param lock the lock that this process holds while it writes
+ */
+export async function openTarget(
+  kafka: KafkaConnection,
+  lock: GroupLock,
+): Promise<TargetLog & { close(): Promise<void> }> {
   const { Producer } = await import('@platformatic/kafka')
   const log = openLog(kafka)
   // The client does not retry, because a retry could write a batch twice. The next run continues after the last written record.
@@ -13,12 +33,23 @@ export async function openTarget(kafka: KafkaConnection): Promise<TargetLog & { 
   return {
     spans: log.spans,
     at: log.at,
-    async append(topic, partition, records) {
+    async append(topic, partition, records, offset) {
+      await lock.requireHeld()
       const messages = records.map(({ key, value, headers, timestamp }) => ({
         ...{ topic, partition, value, timestamp: BigInt(timestamp), headers: new Map(headers) },
         ...(key !== undefined && { key }),
       }))
-      await producer.send({ messages, acks: -1 })
+      const { offsets } = await producer.send({ messages, acks: -1 })
+      const written = offsets?.[0]?.offset
+      if (written === offset) return
+      throw new CliError(
+        'usage',
+        `another program also writes to ${topic}/${partition}: ${written} instead of ${offset}`,
+        {
+          nextStep:
+            'stop it, remove all records of the new log (./orderflow clean, or delete its topics), and begin again',
+        },
+      )
     },
     async close() {
       await Promise.all([log.close(), producer.close()])
@@ -26,34 +57,49 @@ export async function openTarget(kafka: KafkaConnection): Promise<TargetLog & { 
   }
 }
 
-/** The settings of topics while records are copied: records keep their times, and may grow. */
-const whileCopied: TopicSettings = { 'message.timestamp.type': 'CreateTime', 'max.message.bytes': '2097152' }
+/**
+ * The settings of topics while records are copied: records keep their times, whatever the clock, and may grow. Kafka 4 refuses times that are an hour
+ * ahead, but a broker whose clock was ahead has written such times.
+ */
+const whileCopied: TopicSettings = {
+  'message.timestamp.type': 'CreateTime',
+  'message.timestamp.before.max.ms': longest,
+  'message.timestamp.after.max.ms': longest,
+}
 
-/** Runs `work` while the topics have the settings of a copy, and then restores the settings that the system requires. */
+/** The smallest `max.message.bytes` of a copy. Copies may be larger than their originals. */
+const leastBytes = 2 * 1024 * 1024
+
+/** An upper bound of the bytes of a batch without its records. */
+const batchBytes = 1024
+
+/**
+ * Runs `work` while the topics have the settings of a copy, and then restores the settings that the system requires.
+ * @param largest the bytes of the largest record
+ */
 export async function withCopySettings(
   kafka: KafkaConnection,
-  topics: string[],
+  { topics, largest = 0 }: { topics: string[]; largest?: number },
   work: () => Promise<void>,
 ): Promise<void> {
+  const wanted = { ...whileCopied, 'max.message.bytes': String(Math.max(leastBytes, largest + batchBytes)) }
+  const names = await knownSettings(kafka, topics, Object.keys(wanted))
   await changeTopics(
     kafka,
-    changesOf(topics, () => whileCopied),
+    changesOf(topics, names, () => wanted),
   )
   try {
     await work()
   } catch (error) {
     // The error of `work` is more helpful than that of a Kafka which has ended. The next run restores the settings.
-    await changeTopics(kafka, changesOf(topics, settingsOf)).catch(() => {})
+    await changeTopics(kafka, changesOf(topics, names, settingsOf)).catch(() => {})
     throw error
   }
-  await changeTopics(kafka, changesOf(topics, settingsOf))
+  await changeTopics(kafka, changesOf(topics, names, settingsOf))
 }
 
 /** A setting that `settingsFor` lacks gets the broker's default. */
-const changesOf = (topics: string[], settingsFor: (topic: string) => TopicSettings) =>
+const changesOf = (topics: string[], names: string[], settingsFor: (topic: string) => TopicSettings) =>
   new Map(
-    topics.map((topic) => [
-      topic,
-      Object.fromEntries(Object.keys(whileCopied).map((name) => [name, settingsFor(topic)[name]])),
-    ]),
+    topics.map((topic) => [topic, Object.fromEntries(names.map((name) => [name, settingsFor(topic)[name]]))] as const),
   )

@@ -5,6 +5,9 @@ import { withAdmin } from './topics.ts'
 /** The settings of a topic to change. The value undefined restores the default of the broker. */
 export type SettingChanges = Readonly<Record<string, string | undefined>>
 
+/** The largest value of a setting in milliseconds. */
+export const longest = '9223372036854775807'
+
 const topicResource = 2 as const
 const [set, remove] = [0, 1] as const
 
@@ -36,4 +39,16 @@ export async function changeTopics(
     }
     await eventually(isSet, 'the brokers to report the settings of the topics')
   })
+}
+
+/** Returns the names of the settings that the brokers know. Brokers before Kafka 3.6 do not limit the times of records. */
+export async function knownSettings(
+  kafka: KafkaConnection,
+  [topic]: readonly string[],
+  names: readonly string[],
+): Promise<string[]> {
+  if (topic === undefined) return []
+  const resources = [{ resourceType: topicResource, resourceName: topic, configurationKeys: [...names] }]
+  const [found] = await withAdmin(kafka, (admin) => admin.describeConfigs({ resources }))
+  return names.filter((name) => found?.configs.some((config) => config.name === name))
 }
