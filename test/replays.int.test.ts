@@ -130,6 +130,14 @@ describe('replays of dead letters on a real log', function () {
     expect(await counts(entries)).to.deep.equal(single(entries))
   })
 
+  it('publishes an event once if two commands replay it at the same time', async () => {
+    const entries = await failed(300, 'pairs-of-commands')
+    const [one] = entries as [DeadLetterEntry]
+    const runs = await Promise.all([1, 2].map(() => run(['replay', one.group])))
+    for (const { code, stderr } of runs) expect(code, stderr).to.equal(0)
+    expect((await counts(entries)).filter((count) => count !== 1)).to.deep.equal([])
+  })
+
   it('lists a record with two dead letters of different services once, and publishes its event once for both', async () => {
     const positions = (await failed(3, 'both')).map(({ origin }) => origin)
     const failures = await Promise.all(

@@ -8,7 +8,10 @@ import { restoreLog } from '../backup/restore.ts'
 import { kafkaConnection } from '../kafka/connection.ts'
 import { consumedTopics, topics } from '../kafka/topics.ts'
 import { CliError } from '../lib/error.ts'
+import { localFolder } from '../lib/paths.ts'
+import { withStackLock } from '../lib/stack-lock.ts'
 import { paint, timed } from '../lib/terminal.ts'
+import type { ProgressOptions } from '../runner.ts'
 import { activeRunner, requireKafka, runningRunner } from './runners.ts'
 import { chooseServers } from './stack.ts'
 
@@ -67,10 +70,20 @@ export async function restore(folder: string | undefined, env: NodeJS.ProcessEnv
     tell(`restored. Next: start the services with rebuilt stores (${page})`)
     return
   }
+  await withStackLock(localFolder, tell, () => restoreStack(from, content, env, { onProgress: tell, signal }))
+}
+
+/** The caller holds the stack's lock. Otherwise a second restore, or `make up`, could start while records are written. */
+async function restoreStack(
+  from: string,
+  content: Content,
+  env: NodeJS.ProcessEnv,
+  options: ProgressOptions,
+): Promise<void> {
+  const tell = options.onProgress
   if (await runningRunner()) {
     throw new CliError('still-running', 'the stack runs', { nextStep: 'make down, then ./orderflow restore' })
   }
-  const options = { onProgress: tell, signal }
   const { runner, servers } = await chooseServers(env, options)
   if (!runner.startKafka) {
     throw new CliError('usage', `Kafka is not a part of the stack ${runner.title}`, {

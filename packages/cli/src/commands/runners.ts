@@ -1,6 +1,8 @@
 import { containerRunner } from '../containers/runner.ts'
 import { kubernetesRunner } from '../kubernetes/runner.ts'
 import { CliError } from '../lib/error.ts'
+import { localFolder } from '../lib/paths.ts'
+import { withStackLock } from '../lib/stack-lock.ts'
 import { processRunner } from '../processes/runner.ts'
 import type { ProgressOptions, Reached, Runner, Store } from '../runner.ts'
 
@@ -31,12 +33,14 @@ export async function stopAll(onProgress: (line: string) => void): Promise<boole
  * Removes all data. Returns the names of the removed folders and volumes.
  * @throws {CliError} `still-running` if parts of the stack remain
  */
-export async function cleanAll(): Promise<string[]> {
-  for (const runner of runners) {
-    if ((await runner.state()) === 'absent') continue
-    throw new CliError('still-running', 'the stack is running', { nextStep: 'make down, then ./orderflow clean' })
-  }
-  return (await Promise.all(runners.map((runner) => runner.clean()))).flat()
+export async function cleanAll(onProgress: (line: string) => void): Promise<string[]> {
+  return await withStackLock(localFolder, onProgress, async () => {
+    for (const runner of runners) {
+      if ((await runner.state()) === 'absent') continue
+      throw new CliError('still-running', 'the stack is running', { nextStep: 'make down, then ./orderflow clean' })
+    }
+    return (await Promise.all(runners.map((runner) => runner.clean()))).flat()
+  })
 }
 
 /** Returns the runner whose stack is running. Otherwise returns the runner of processes, which reports that nothing runs. */

@@ -158,7 +158,7 @@ export async function logs(
 
 /** Runs `./orderflow clean`. Keeps the certificate and the secrets. */
 export async function clean(): Promise<void> {
-  const removed = await cleanAll()
+  const removed = await cleanAll(timed())
   for (const each of removed) print(`removed ${each}`)
   if (removed.length === 0) print('nothing to remove')
 }

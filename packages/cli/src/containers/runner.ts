@@ -4,6 +4,7 @@ import { streamSettings } from '../kafka/connection.ts'
 import { groupMembers, type Missing, membersMissing, untilNothingMissing } from '../kafka/readiness.ts'
 import { CliError } from '../lib/error.ts'
 import type { ComposeStore } from '../lib/images.ts'
+import { localFolder } from '../lib/paths.ts'
 import { runInTerminal } from '../lib/run-tool.ts'
 import {
   membersOf,
@@ -14,6 +15,7 @@ import {
   sidecarOf,
   storedServices,
 } from '../lib/services.ts'
+import { withStackLock } from '../lib/stack-lock.ts'
 import { type LogOptions, logLines, paint } from '../lib/terminal.ts'
 import type { KafkaOptions, ProgressOptions, Readiness, Runner, ServiceProbe } from '../runner.ts'
 import { type Container, compose, containersOf, docker, serviceOf } from './docker.ts'
@@ -118,13 +120,15 @@ async function containersOfCheckout(): Promise<Container[]> {
   return project ? await containersOf(project.name).catch(() => []) : []
 }
 
-async function down(): Promise<boolean> {
+async function down(onProgress: (line: string) => void): Promise<boolean> {
   if ((await containersOfCheckout()).length === 0) return false
-  // The `.env` of an earlier version may lack variables that Compose requires.
-  await ensureEnvFile()
-  await compose(composeFiles(), ['down', '--remove-orphans'])
-  recordObservers([])
-  return true
+  return await withStackLock(localFolder, onProgress, async () => {
+    // The `.env` of an earlier version may lack variables that Compose requires.
+    await ensureEnvFile()
+    await compose(composeFiles(), ['down', '--remove-orphans'])
+    recordObservers([])
+    return true
+  })
 }
 
 /** Removes the volumes. Resets the store, the number of brokers and the numbers of replicas to their defaults. */
@@ -173,6 +177,10 @@ async function scale(service: string, count: number, { onProgress, signal }: Pro
  */
 async function restart(service: Service, { onProgress }: ProgressOptions): Promise<void> {
   const project = requireProject()
+  await withStackLock(localFolder, onProgress, () => restartPods(project, service, onProgress))
+}
+
+async function restartPods(project: Project, service: Service, onProgress: (line: string) => void): Promise<void> {
   for (const [, sidecar, own] of podsOf(service)) {
     const containers = await containersOf(project.name)
     const [sidecarId, ownId] = [sidecar, own].map((name) => containerNamed(name, containers).Id) as [string, string]

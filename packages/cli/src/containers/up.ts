@@ -2,10 +2,11 @@ import { brokersMissing, type Missing, untilAllConsume } from '../kafka/readines
 import { ensureTopics, topics } from '../kafka/topics.ts'
 import { CliError } from '../lib/error.ts'
 import { grafanaImage, jaegerImage, prometheusImage, stackImages } from '../lib/images.ts'
-import { repository } from '../lib/paths.ts'
+import { localFolder, repository } from '../lib/paths.ts'
 import { poll, withRetries } from '../lib/poll.ts'
 import { withHeartbeat } from '../lib/run-tool.ts'
 import { services } from '../lib/services.ts'
+import { withStackLock } from '../lib/stack-lock.ts'
 import type { ProvisionOptions } from '../provision/build.ts'
 import type { ProgressOptions } from '../runner.ts'
 import { type Container, compose, containersOf, docker, serviceOf } from './docker.ts'
@@ -34,9 +35,15 @@ interface DockerUpOptions extends DockerKafkaOptions {
 const replicationTimeoutMs = 60 * 60_000
 
 /** @throws {CliError} `no-engine` if Docker or Compose is missing; only `./orderflow engine` installs them */
-export async function dockerUp({ rebuild, ...options }: DockerUpOptions): Promise<Project> {
-  const { onProgress } = options
+export async function dockerUp(options: DockerUpOptions): Promise<Project> {
   const project = await prepareProject(options)
+  await withStackLock(localFolder, options.onProgress, () => startProject(project, options))
+  return project
+}
+
+/** The caller holds the stack's lock. */
+async function startProject(project: Project, { rebuild, ...options }: DockerUpOptions): Promise<void> {
+  const { onProgress } = options
   await replaceOutdated(project.name, onProgress)
   if (rebuild) await rebuildStores(project.name, { start: startContainers, onProgress })
   onProgress('containers: starting')
@@ -51,7 +58,6 @@ export async function dockerUp({ rebuild, ...options }: DockerUpOptions): Promis
   const warnings = await withRetries('Kafka', () => ensureTopics(project.kafka, topics.containers))
   for (const warning of warnings) onProgress(`warning: ${warning}`)
   await untilAllConsume(project.kafka, onProgress)
-  return project
 }
 
 /**
@@ -61,7 +67,7 @@ export async function dockerUp({ rebuild, ...options }: DockerUpOptions): Promis
 export async function startServers(options: DockerKafkaOptions): Promise<Project> {
   const project = await prepareProject({ ...options, observed: false })
   options.onProgress('setup: starting')
-  if (await isSetUp(project.name)) return project
+  if (await withStackLock(localFolder, options.onProgress, () => isSetUp(project.name))) return project
   throw new CliError('compose-failed', 'the topics were not created', { nextStep: 'make logs SERVICE=setup' })
 }
 

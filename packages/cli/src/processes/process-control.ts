@@ -3,10 +3,10 @@ import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, 
 import { join } from 'node:path'
 import { brokerNames } from '../kafka/broker.ts'
 import { replaceFile } from '../lib/files.ts'
-import { withLock } from '../lib/lock.ts'
 import { cliFolder, repository } from '../lib/paths.ts'
 import { poll } from '../lib/poll.ts'
 import { type ProcessEntry, readProcessTable } from '../lib/process-table.ts'
+import { withStackLock } from '../lib/stack-lock.ts'
 import type { ProcessName } from './plan.ts'
 import { jaeger, logFile } from './plan.ts'
 
@@ -171,16 +171,6 @@ export function inheritedEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv 
 const serviceGraceMs = 10_000
 const serverGraceMs = 20_000
 const servers = [...brokerNames({ brokers: 3 }), 'postgresql', jaeger]
-
-/** Runs `work` while no other command starts or stops the stack. */
-export function withStackLock<Result>(
-  folder: string,
-  onProgress: (line: string) => void,
-  work: () => Promise<Result>,
-): Promise<Result> {
-  const onWait = (pid: number) => onProgress(`waiting for process ${pid}, which starts or stops this stack`)
-  return withLock(join(folder, 'run/lock'), { timeoutMs: 180_000, onWait }, work)
-}
 
 /** Stops the recorded processes: first services and sidecars, then servers. Returns the names of the stopped processes. */
 export async function stopStack(folder: string, onProgress: (line: string) => void): Promise<string[]> {

@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { type Brokers, brokerNames } from '../kafka/broker.ts'
 import { addressAt } from '../kafka/connection.ts'
@@ -14,6 +14,7 @@ import {
   sidecarOf,
   storedServices,
 } from '../lib/services.ts'
+import { withStackLock } from '../lib/stack-lock.ts'
 import type { ProgressOptions, Reached, Readiness, Runner, ServiceProbe, StackStatus, UpOptions } from '../runner.ts'
 import { restartProcesses } from './ensure.ts'
 import { showLogs } from './logs.ts'
@@ -33,7 +34,7 @@ import {
   serversOf,
   storeOf,
 } from './plan.ts'
-import { processState, recordedNames, stopProcesses, stopStack, withStackLock } from './process-control.ts'
+import { processState, recordedNames, stopProcesses, stopStack } from './process-control.ts'
 import { processSpecs } from './process-spec.ts'
 import { startServers, startStack } from './start.ts'
 import { formatStatus, requireUp, stackStatus } from './status.ts'
@@ -66,10 +67,12 @@ export const processRunner: Runner = {
   },
   down: async (onProgress) => (await stopStack(localFolder, onProgress)).length > 0,
   clean: async () => {
-    const folders = ['data', 'logs', 'run'].map((name) => join(localFolder, name))
-    const present = folders.filter((folder) => existsSync(folder))
-    for (const folder of present) rmSync(folder, { recursive: true })
-    return present
+    // The caller holds the lock in the folder `run`, so this folder stays.
+    const run = join(localFolder, 'run')
+    const records = existsSync(run) ? readdirSync(run).filter((name) => !name.startsWith('lock')) : []
+    const folders = ['data', 'logs'].map((name) => join(localFolder, name)).filter((folder) => existsSync(folder))
+    for (const path of [...folders, ...records.map((name) => join(run, name))]) rmSync(path, { recursive: true })
+    return records.length > 0 ? [...folders, run] : folders
   },
   restart,
   status: async () => status(),

@@ -6,6 +6,7 @@ import { localFolder, repository } from '../lib/paths.ts'
 import { localPorts, type StackPorts } from '../lib/ports.ts'
 import { runTool } from '../lib/run-tool.ts'
 import { entryOf, ofServices, services } from '../lib/services.ts'
+import { withStackLock } from '../lib/stack-lock.ts'
 import { provision } from '../provision/provision.ts'
 import type { ProgressOptions } from '../runner.ts'
 import { ensureRunning, restartOutdated } from './ensure.ts'
@@ -21,15 +22,7 @@ import {
   serverNames,
   serversOf,
 } from './plan.ts'
-import {
-  groupEnds,
-  processState,
-  signalGroup,
-  stopProcess,
-  stopProcesses,
-  stopStack,
-  withStackLock,
-} from './process-control.ts'
+import { groupEnds, processState, signalGroup, stopProcess, stopProcesses, stopStack } from './process-control.ts'
 import { rebuildStores } from './rebuild.ts'
 import { claimFolder, releaseFolder } from './test-owner.ts'
 

@@ -3,9 +3,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import type { KafkaConnection } from '../../stream/kafka.ts'
+import { type KafkaConnection, protocolErrors } from '../../stream/kafka.ts'
 import { parsePosition, positionText } from '../../stream/record.ts'
 import type { Trust } from '../../trust/trust.ts'
+import { type GroupLock, withGroupLock } from '../group-lock.ts'
 import type { LogReader } from '../log-reader.ts'
 import { openLog } from '../open-log.ts'
 import { meansYes, OperationError, printLines } from '../terminal.ts'
@@ -44,16 +45,37 @@ export async function deadLettersCommand(args: string[], kafka: KafkaConnection,
 
 type ReplayCommand = Extract<DeadLettersCommand, { command: 'replay' }>
 
+/** Replays while no other command does, because both could read the notes before either has written its own. */
 async function replayAll(
   kafka: KafkaConnection,
   chosen: Entry[],
   dryRun: boolean,
   options: Omit<ReplayOptions, 'dryRun'>,
 ): Promise<number> {
+  const replay = (lock?: GroupLock) => replayWith(lock, kafka, chosen, { ...options, dryRun })
+  if (dryRun) return await replay()
+  const onWait = () => printLines(['waiting for another command, which replays dead letters or was killed'])
+  const lock = { group: 'orderflow-replay', holder: 'make dead-letters REPLAY=...', onWait }
+  try {
+    return await withGroupLock(kafka, lock, replay)
+  } catch (error) {
+    if (!protocolErrors(error).includes('GROUP_AUTHORIZATION_FAILED')) throw error
+    printLines([`warning: Kafka denies the group ${lock.group}, so two commands at the same time may replay twice`])
+    return await replay()
+  }
+}
+
+async function replayWith(
+  lock: GroupLock | undefined,
+  kafka: KafkaConnection,
+  chosen: Entry[],
+  { dryRun = false, ...options }: ReplayOptions,
+): Promise<number> {
   const counts = { replayed: 0, ready: 0, refused: 0, done: 0 }
   for await (const outcome of replayDeadLetters(kafka, chosen, { ...options, dryRun })) {
     counts[outcome.result] += 1
     printLines(outcomeLines(outcome))
+    await lock?.requireHeld()
   }
   printLines(summaryLines(counts, dryRun))
   const unsent = counts.refused + (options.edited ? counts.done : 0)
