@@ -11,6 +11,7 @@ import { killedBroker } from './kafka/killed-broker.ts'
 import { positions } from './kafka/positions.ts'
 import { sidecar } from './kafka/sidecar.ts'
 import { streamCheck } from './kafka/stream-check.ts'
+import { timeRanges } from './kafka/time-ranges.ts'
 import { localTopics } from './kafka/topics.ts'
 import { transactions } from './kafka/transactions.ts'
 
@@ -33,6 +34,7 @@ describe('Kafka on this machine', () => {
   streamCheck(() => plan)
   positions(() => plan)
   appendTimes(() => plan)
+  timeRanges(() => plan)
   envelopeCommand(() => plan)
   killedBroker(() => plan)
   // These tests come last, because they leave a broker without an authorizer.

@@ -236,8 +236,9 @@ export function requireComplete(folder: string, { topics }: Content): void {
 }
 
 /**
- * Removes all records that the backup does not contain, so that it forgets customers when Kafka does: records that the log has removed, topics that
- * services.json no longer declares, and files of interrupted runs. It can be interrupted, because a new file has a part of the records of the old one.
+ * Removes all records that the content leaves out, so that a backup forgets customers when Kafka does. These are records that the log has removed,
+ * records of topics that services.json no longer declares, and leftovers of interrupted runs. A kill at any step leaves a complete backup: a file is
+ * removed after its newer records are in another file.
  */
 export function removeForgotten(folder: string, { topics }: Content): void {
   for (const topic of foldersIn(folder)) {

@@ -1,7 +1,8 @@
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
-import { positionsOf } from '@orderflow/service-kit/positions'
+import { type LogReader, openLog } from '@orderflow/service-kit/operations'
+import { type Position, positionsOf } from '@orderflow/service-kit/positions'
 import type { Admin } from '@platformatic/kafka'
-import { changeTopics } from '../kafka/topic-settings.ts'
+import { changeTopics, knownSettings, longest, type SettingChanges } from '../kafka/topic-settings.ts'
 import { consumedTopics, ensureTopics, type TopicSpec, withAdmin } from '../kafka/topics.ts'
 import { commitPositions, requireStopped } from './groups.ts'
 
@@ -21,8 +22,25 @@ export async function makePassive(kafka: KafkaConnection, specs: readonly TopicS
     timed.includes(spec.name) ? { ...spec, configs: { ...spec.configs, [timeSetting]: 'CreateTime' } } : spec,
   )
   await ensureTopics(kafka, passive)
-  await changeTopics(kafka, new Map(timed.map((name) => [name, { [timeSetting]: 'CreateTime' }])))
+  const limits = await timeLimits(kafka, timed, longest)
+  await changeTopics(kafka, new Map(timed.map((name) => [name, { [timeSetting]: 'CreateTime', ...limits }])))
   return await ensureTopics(kafka, passive)
+}
+
+/**
+ * Returns settings that limit the times of records. A passive region has the largest limits. By default, Kafka 4 refuses times that are an hour ahead,
+ * and MirrorMaker would stop at a record from a broker whose clock was ahead.
+ */
+async function timeLimits(
+  kafka: KafkaConnection,
+  topics: string[],
+  value: string | undefined,
+): Promise<SettingChanges> {
+  const names = await knownSettings(kafka, topics, [
+    'message.timestamp.before.max.ms',
+    'message.timestamp.after.max.ms',
+  ])
+  return Object.fromEntries(names.map((name) => [name, value]))
 }
 
 /**
@@ -30,7 +48,7 @@ export async function makePassive(kafka: KafkaConnection, specs: readonly TopicS
  *
  * MirrorMaker copies partitions independently. So a group's position may be behind an event, although the service's answers to this event were not
  * copied. Therefore the services handle the last events again. This has no effect on events whose answers were copied.
- * @param backMs the time before the newest record. It must be longer than the delay of the slowest copied partition
+ * @param backMs the time before the last record of each partition. It must be longer than the delay of the slowest copied partition
  * @returns a line for each group
  * @throws {CliError} `still-running` if a service runs
  */
@@ -40,12 +58,12 @@ export async function makeActive(
   backMs: number,
 ): Promise<string[]> {
   await requireServicesStopped(kafka)
-  const changes = specs.flatMap(({ name, configs }) => {
-    const value = configs[timeSetting]
-    return value === undefined ? [] : [[name, { [timeSetting]: value }] as const]
-  })
-  await changeTopics(kafka, new Map(changes))
-  return await withAdmin(kafka, (admin) => moveBack(admin, backMs))
+  const timed = specs.filter(({ configs }) => timeSetting in configs)
+  const names = timed.map(({ name }) => name)
+  const limits = await timeLimits(kafka, names, undefined)
+  const settings = timed.map(({ name, configs }) => [name, { [timeSetting]: configs[timeSetting], ...limits }] as const)
+  await changeTopics(kafka, new Map(settings))
+  return await withAdmin(kafka, (admin) => moveBack(kafka, admin, backMs))
 }
 
 const requireServicesStopped = (kafka: KafkaConnection) =>
@@ -54,55 +72,63 @@ const requireServicesStopped = (kafka: KafkaConnection) =>
     tell: () => {},
   })
 
-/** The timestamps that request the end of a partition, and its newest record (KIP-734). */
-const [latest, newest] = [-1n, -3n]
-
-interface Offset {
-  offset: bigint
-  timestamp: bigint
-}
-
-/** Moves each group back to the first record of the last `backMs`. A group with an earlier position, or without one, keeps it. */
-async function moveBack(admin: Admin, backMs: number): Promise<string[]> {
+/**
+ * Moves each group back to the first record of the last `backMs`. A group with an earlier position, or without one, keeps it. Each partition counts from
+ * its last record, because the newest time of all records may be that of a clock which was ahead.
+ */
+async function moveBack(kafka: KafkaConnection, admin: Admin, backMs: number): Promise<string[]> {
   const positions = await positionsOf(admin, consumedTopics)
-  const times = [...(await offsetsAt(admin, positions, newest)).values()].map(({ timestamp }) => timestamp)
-  const since = times.reduce((last, time) => (time > last ? time : last), 0n) - BigInt(backMs)
-  if (since < 0n) return ['the topics are empty']
-  const [found, ends] = await Promise.all([offsetsAt(admin, positions, since), offsetsAt(admin, positions, latest)])
+  const ends = new Map(positions.map((position) => [keyOf(position), position]))
+  const times = new Map<string, bigint>()
+  const log = openLog(kafka)
+  try {
+    for (const [key, position] of ends) if (position.end > 0n) times.set(key, await lastTime(log, position))
+  } finally {
+    await log.close()
+  }
+  const asked = [...ends].flatMap(([key, position]) => {
+    const time = times.get(key)
+    return time === undefined ? [] : [{ ...position, timestamp: time - BigInt(backMs) }]
+  })
+  if (asked.length === 0) return ['the topics are empty']
+  const found = await offsetsAt(admin, asked)
   const targets = positions.map((position) => {
-    const key = keyOf(position)
-    const first = found.get(key)?.offset ?? -1n
+    const first = found.get(keyOf(position)) ?? -1n
     // Kafka returns -1 if no record is this new.
-    const offset = first < 0n ? (ends.get(key)?.offset ?? 0n) : first
+    const offset = first < 0n ? position.end : first
     return { ...position, offset: offset < position.next ? offset : position.next }
   })
-  const time = new Date(Number(since)).toISOString()
   await commitPositions(admin, targets)
   return [...Map.groupBy(targets, ({ group }) => group)].map(([group, own]) => {
     const again = own.reduce((sum, { end, offset }) => sum + Number(end - offset), 0)
-    return `${group}: handles the events since ${time} or older unhandled events, at most ${again}`
+    return `${group}: handles the events of the last ${backMs / 60_000} minutes of each partition, or older unhandled events, at most ${again}`
   })
+}
+
+/** Returns the time of a partition's last record, or the present time if it is earlier, in milliseconds since 1970. */
+async function lastTime(log: LogReader, { topic, partition, end }: Position): Promise<bigint> {
+  const last = await log.at({ topic, partition, offset: String(end - 1n) })
+  const now = Date.now()
+  return BigInt(Math.min(last?.timestamp ?? now, now))
 }
 
 const keyOf = ({ topic, partition }: { topic: string; partition: number }) => `${topic}/${partition}`
 
+/** Returns the first record of each partition that is not earlier than a time. Kafka refuses negative times. */
 async function offsetsAt(
   admin: Admin,
-  partitions: readonly { topic: string; partition: number }[],
-  timestamp: bigint,
-): Promise<ReadonlyMap<string, Offset>> {
-  const unique = new Map(partitions.map((each) => [keyOf(each), each]))
-  const topics = [...Map.groupBy(unique.values(), ({ topic }) => topic)].map(([name, own]) => ({
+  asked: readonly { topic: string; partition: number; timestamp: bigint }[],
+): Promise<ReadonlyMap<string, bigint>> {
+  const topics = [...Map.groupBy(asked, ({ topic }) => topic)].map(([name, own]) => ({
     name,
-    partitions: own.map(({ partition: partitionIndex }) => ({ partitionIndex, timestamp })),
+    partitions: own.map(({ partition: partitionIndex, timestamp }) => ({
+      ...{ partitionIndex, timestamp: timestamp < 0n ? 0n : timestamp },
+    })),
   }))
   const answers = await admin.listOffsets({ topics })
   return new Map(
     answers.flatMap(({ name: topic, partitions: own }) =>
-      own.map(({ partitionIndex: partition, offset, timestamp }) => [
-        keyOf({ topic, partition }),
-        { offset, timestamp },
-      ]),
+      own.map(({ partitionIndex: partition, offset }) => [keyOf({ topic, partition }), offset]),
     ),
   )
 }

@@ -278,7 +278,7 @@ describe('a backup', () => {
     expect(readdirSync(join(folder, 'notes'))).to.deep.equal(['mine.txt'])
   })
 
-  it('has only positions in topics that it has', async () => {
+  it('contains only positions in its own topics', async () => {
     log.append({ topic })
     const topics = { log, events: [topic], deadLetters: [] }
     const positions = [topic, 'former'].map((name) => ({ group: 'g', topic: name, partition: 0, offset: 1n }))

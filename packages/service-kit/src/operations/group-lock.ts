@@ -17,7 +17,7 @@ export interface GroupLock {
 }
 
 interface LockOptions {
-  /** The consumer group that is the lock. It never reads records and has no positions. */
+  /** The consumer group that is the lock. It stores no positions. */
   group: string
   /** The work of the holder, for messages, such as `./orderflow restore`. */
   holder: string

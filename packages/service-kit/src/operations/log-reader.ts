@@ -8,7 +8,10 @@ export interface Span {
   end: bigint
 }
 
-/** Selects records by their time of arrival: from `from` up to, but excluding, `to`. A missing time is no limit, so the default is the whole log. */
+/**
+ * Selects records by their time of arrival: from the first record at or after `from` up to the last one before `to`. A missing time is no limit, so the
+ * default is the whole log. Records between these two are selected whatever their times, because a broker's clock may have been wrong for a while.
+ */
 export interface TimeRange {
   from?: Date | undefined
   to?: Date | undefined

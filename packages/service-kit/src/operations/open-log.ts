@@ -91,6 +91,30 @@ export function openLog(kafka: KafkaConnection): LogReader {
     return (await consumer.listOffsets({ topics: [topic], timestamp })).get(topic) ?? []
   }
 
+  async function* read(topic: string, spans: Span[]): AsyncGenerator<LogRecord[]> {
+    const cursors = spans.map((span) => ({ ...span }))
+    yield* mergeByTime(cursors, (empty) => fetch(topic, empty).catch(failed(`topic ${topic} cannot be read`)))
+  }
+
+  /**
+   * Returns the offset after the last record of each partition that is earlier than a time.
+   * @param starts the offsets of the first records that are not earlier. After the correction of a clock, earlier records may follow them
+   */
+  async function lastBefore(
+    topic: string,
+    moment: Date,
+    starts: readonly (bigint | undefined)[],
+    ends: readonly bigint[],
+  ): Promise<bigint[]> {
+    const last = ends.map((end, partition) => starts[partition] ?? end)
+    const spans = ends.map((end, partition) => ({ partition, start: last[partition] ?? end, end }))
+    for await (const records of read(topic, spans)) {
+      for (const { partition, offset, timestamp } of records)
+        if (timestamp < moment.getTime()) last[partition] = offset + 1n
+    }
+    return last
+  }
+
   return {
     async topics() {
       const admin = new Admin({ clientId, ...kafka })
@@ -113,7 +137,7 @@ export function openLog(kafka: KafkaConnection): LogReader {
     },
 
     async spans(topic, { from, to } = {}) {
-      const read = async () => {
+      const find = async () => {
         const [oldest, newest] = [
           await offsets(topic, ListOffsetTimestamps.EARLIEST),
           await offsets(topic, ListOffsetTimestamps.LATEST),
@@ -124,16 +148,13 @@ export function openLog(kafka: KafkaConnection): LogReader {
             offset < 0n ? newest[index] : offset,
           )
         const starts = from ? await since(from) : oldest
-        const ends = to ? await since(to) : newest
+        const ends = to ? await lastBefore(topic, to, await since(to), newest) : newest
         return oldest.map((_, partition) => ({ partition, start: starts[partition] ?? 0n, end: ends[partition] ?? 0n }))
       }
-      return await read().catch(failed(`topic ${topic} cannot be read`))
+      return await find().catch(failed(`topic ${topic} cannot be read`))
     },
 
-    async *read(topic, spans) {
-      const cursors = spans.map((span) => ({ ...span }))
-      yield* mergeByTime(cursors, (empty) => fetch(topic, empty).catch(failed(`topic ${topic} cannot be read`)))
-    },
+    read,
 
     async at({ topic, partition, offset }) {
       const start = BigInt(offset)

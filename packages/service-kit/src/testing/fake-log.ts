@@ -63,10 +63,12 @@ export class FakeLog implements LogReader {
         const index = records.findIndex(({ timestamp }) => timestamp >= moment.getTime())
         return BigInt(index < 0 ? records.length : index)
       }
+      const before = (moment: Date) =>
+        BigInt(records.findLastIndex(({ timestamp }) => timestamp < moment.getTime()) + 1)
       return {
         partition,
         start: from ? since(from) : this.#start(topic, partition),
-        end: to ? since(to) : BigInt(records.length),
+        end: to ? before(to) : BigInt(records.length),
       }
     })
   }
