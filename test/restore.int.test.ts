@@ -102,6 +102,7 @@ describe('the restore of a backup into a real log', function () {
   })
 
   it('writes the log once if two commands restore it at the same time', async () => {
+    for (const [name, partitions] of Object.entries(counts)) await create(name, partitions)
     const lines = await Promise.all([restore(), restore()])
     expect((await texts(topic)).toSorted()).to.have.length(events + 2)
     expect(await texts(dead)).to.deep.equal(['a dead letter'])

@@ -80,9 +80,7 @@ interface Move {
 }
 
 async function move(from: Side, to: Side, options: Move): Promise<void> {
-  await withCopyLock(to.kafka, { holder: 'make move-log', tell: options.tell }, (lock) =>
-    moveAlone(from, to, options, lock),
-  )
+  await withCopyLock(to.kafka, options.tell, (lock) => moveAlone(from, to, options, lock))
 }
 
 async function moveAlone(from: Side, to: Side, { topics, groups, sign, tell }: Move, lock: GroupLock): Promise<void> {

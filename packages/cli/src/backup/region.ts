@@ -5,6 +5,7 @@ import type { Admin } from '@platformatic/kafka'
 import { changeTopics, knownSettings, longest, type SettingChanges } from '../kafka/topic-settings.ts'
 import { consumedTopics, ensureTopics, type TopicSpec, withAdmin } from '../kafka/topics.ts'
 import { commitPositions, requireStopped } from './groups.ts'
+import { withCopyLock } from './target.ts'
 
 // A region is passive while MirrorMaker copies the log of another region to its Kafka, and no service runs. It is active while its services run.
 
@@ -17,6 +18,14 @@ const timeSetting = 'message.timestamp.type'
  */
 export async function makePassive(kafka: KafkaConnection, specs: readonly TopicSpec[]): Promise<string[]> {
   await requireServicesStopped(kafka)
+  return await withCopyLock(
+    kafka,
+    () => {},
+    () => keepTimes(kafka, specs),
+  )
+}
+
+async function keepTimes(kafka: KafkaConnection, specs: readonly TopicSpec[]): Promise<string[]> {
   const timed = specs.filter(({ configs }) => timeSetting in configs).map(({ name }) => name)
   const passive = specs.map((spec) =>
     timed.includes(spec.name) ? { ...spec, configs: { ...spec.configs, [timeSetting]: 'CreateTime' } } : spec,
@@ -58,6 +67,14 @@ export async function makeActive(
   backMs: number,
 ): Promise<string[]> {
   await requireServicesStopped(kafka)
+  return await withCopyLock(
+    kafka,
+    () => {},
+    () => setTimes(kafka, specs, backMs),
+  )
+}
+
+async function setTimes(kafka: KafkaConnection, specs: readonly TopicSpec[], backMs: number): Promise<string[]> {
   const timed = specs.filter(({ configs }) => timeSetting in configs)
   const names = timed.map(({ name }) => name)
   const limits = await timeLimits(kafka, names, undefined)

@@ -29,7 +29,7 @@ interface RestoreOptions {
  */
 export async function restoreLog(folder: string, content: Content, { kafka, tell }: RestoreOptions): Promise<void> {
   const move = positionsIn(folder, content)
-  await withCopyLock(kafka, { holder: './orderflow restore', tell }, async (lock) => {
+  await withCopyLock(kafka, tell, async (lock) => {
     if (await isRestored(folder, content, move, kafka)) return tell('the log is already restored')
     await writeLog(folder, content, move, { kafka, tell, lock })
   })

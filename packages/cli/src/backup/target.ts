@@ -6,16 +6,17 @@ import { CliError } from '../lib/error.ts'
 import type { TargetLog } from './copy.ts'
 
 /**
- * Runs `work` while no other command copies records to this Kafka, on whatever machine. Two commands would write each record twice.
- * @param holder the command, for messages
+ * Runs `work` while no other command copies records to this Kafka or changes the settings for copies, on whatever machine. Two copies would write each
+ * record twice.
  */
-export async function withCopyLock(
+export async function withCopyLock<Result>(
   kafka: KafkaConnection,
-  { holder, tell }: { holder: string; tell: (line: string) => void },
-  work: (lock: GroupLock) => Promise<void>,
-): Promise<void> {
-  const onWait = () => tell(`waiting for another ${holder}, which writes to this Kafka or was killed`)
-  await withGroupLock(kafka, { group: 'orderflow-copy', holder, onWait }, work)
+  tell: (line: string) => void,
+  work: (lock: GroupLock) => Promise<Result>,
+): Promise<Result> {
+  const holder = 'restore, move or change of the region'
+  const onWait = () => tell(`waiting for another ${holder}, which uses this Kafka or was killed`)
+  return await withGroupLock(kafka, { group: 'orderflow-copy', holder, onWait }, work)
 }
 
 /**

@@ -1,5 +1,5 @@
 import '@orderflow/envelope/kafka-resets'
-import type { KafkaConnection } from '@orderflow/service-kit/kafka'
+import { type KafkaConnection, protocolErrors } from '@orderflow/service-kit/kafka'
 import { type Extent, extentsOf } from '@orderflow/service-kit/positions'
 import {
   deadLetterSettings,
@@ -66,7 +66,12 @@ export async function ensureTopics(kafka: KafkaConnection, specs: readonly Topic
     for (const { name, partitions, configs } of specs.filter((spec) => !existing.has(spec.name))) {
       const settings = Object.entries(configs).map(([key, value]) => ({ name: key, value }))
       // -1 means the brokers' default number of replicas.
-      await admin.createTopics({ topics: [name], partitions, replicas: -1, configs: settings })
+      await admin
+        .createTopics({ topics: [name], partitions, replicas: -1, configs: settings })
+        .catch((error: unknown) => {
+          // Another command has created it in the meantime.
+          if (!protocolErrors(error).includes('TOPIC_ALREADY_EXISTS')) throw error
+        })
     }
     const extents = await withRetries('the partitions', () => extentsOf(admin, namesOf(specs)), 50)
     const byTopic = Map.groupBy(extents, ({ topic }) => topic)
@@ -104,9 +109,15 @@ const latest = -1n
 export async function addPartitions(kafka: KafkaConnection, specs: TopicSpec[]): Promise<string[]> {
   return await withAdmin(kafka, async (admin) => {
     const counts = await partitionCounts(admin, namesOf(specs))
-    const lacking = specs.filter(({ name, partitions }) => (counts.get(name) ?? 0) < partitions)
+    const lacksIn = (found: Map<string, number>) =>
+      specs.filter(({ name, partitions }) => (found.get(name) ?? 0) < partitions)
+    const lacking = lacksIn(counts)
     if (lacking.length === 0) return []
-    await admin.createPartitions({ topics: lacking.map(({ name, partitions }) => ({ name, count: partitions })) })
+    const topics = lacking.map(({ name, partitions }) => ({ name, count: partitions }))
+    await admin.createPartitions({ topics }).catch(async (error: unknown) => {
+      // Another command may have added them in the meantime.
+      if (lacksIn(await partitionCounts(admin, namesOf(specs))).length > 0) throw error
+    })
     const ends = lacking.map(({ name, partitions }) => ({
       name,
       partitions: Array.from({ length: partitions }, (_, partitionIndex) => ({ partitionIndex, timestamp: latest })),

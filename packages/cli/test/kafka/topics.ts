@@ -6,7 +6,15 @@ import { streamTroubles } from '../../src/commands/stack.ts'
 import { retentionText } from '../../src/commands/topics.ts'
 import { localKafka } from '../../src/kafka/connection.ts'
 import { dayMs, forever, keepFor, keptFor } from '../../src/kafka/retention.ts'
-import { ensureTopics, type TopicSpec, topicDifferences, topics, withAdmin } from '../../src/kafka/topics.ts'
+import {
+  addPartitions,
+  ensureTopics,
+  partitionCounts,
+  type TopicSpec,
+  topicDifferences,
+  topics,
+  withAdmin,
+} from '../../src/kafka/topics.ts'
 import { eventually } from '../../src/lib/poll.ts'
 import type { Plan } from '../../src/processes/plan.ts'
 
@@ -98,6 +106,15 @@ export function localTopics(planned: () => Plan): void {
       expect([await kept(), await segmentMs()]).to.deep.equal([['for 30 days'], ['86400000']])
       await keepFor(kafka, names, forever)
       expect([await kept(), await segmentMs()]).to.deep.equal([['for ever'], before])
+    })
+
+    it('are created and get their partitions once if two commands do so at the same time', async () => {
+      const spec = { name: 'created-twice', partitions: 2, consumerGroups: [], configs: {} }
+      const twice = <T>(work: () => Promise<T>) => Promise.all([work(), work()])
+      expect(await twice(() => ensureTopics(kafka, [spec]))).to.deep.equal([[], []])
+      await twice(() => addPartitions(kafka, [{ ...spec, partitions: 3 }]))
+      const counts = await withAdmin(kafka, (admin) => partitionCounts(admin, [spec.name]))
+      expect(counts.get(spec.name)).to.equal(3)
     })
 
     it('include no new topic if a client misspells a name', async () => {

@@ -11,7 +11,7 @@ const patienceMs = 2 * sessionMs + 8_000
 export interface GroupLock {
   /**
    * Call it before each write.
-   * @throws {OperationError} if another process holds the lock now, because this process or its machine was suspended
+   * @throws {OperationError} if this process has lost the lock, because it was suspended or Kafka does not answer
    */
   requireHeld(): Promise<void>
 }
@@ -19,7 +19,7 @@ export interface GroupLock {
 interface LockOptions {
   /** The consumer group that is the lock. It stores no positions. */
   group: string
-  /** The work of the holder, for messages, such as `./orderflow restore`. */
+  /** The work of the holder, for messages, such as `replay`. */
   holder: string
   /** Is called once before a wait. */
   onWait: () => void
@@ -59,7 +59,7 @@ export async function withGroupLock<Result>(
         // A member that joins causes a rebalance, during which the leader has no session for about a second.
         const end = performance.now() + patienceMs
         while (!isHeld()) {
-          if ((consumer.isActive() && !isLeader) || performance.now() > end) throw busy(kafka, holder)
+          if ((consumer.isActive() && !isLeader) || performance.now() > end) throw lost(kafka, group)
           await delay(50)
         }
       },
@@ -71,6 +71,11 @@ export async function withGroupLock<Result>(
 }
 
 const busy = ({ bootstrapBrokers }: KafkaConnection, holder: string) =>
-  new OperationError(`another ${holder} writes to Kafka at ${bootstrapBrokers.join(',')}`, {
+  new OperationError(`another ${holder} uses Kafka at ${bootstrapBrokers.join(',')}`, {
     nextStep: 'wait until it ends, then run this command again',
+  })
+
+const lost = ({ bootstrapBrokers }: KafkaConnection, group: string) =>
+  new OperationError(`this command lost its place in the group ${group} of Kafka at ${bootstrapBrokers.join(',')}`, {
+    nextStep: 'run it again: it continues after the last written record',
   })

@@ -55,7 +55,7 @@ async function replayAll(
   const replay = (lock?: GroupLock) => replayWith(lock, kafka, chosen, { ...options, dryRun })
   if (dryRun) return await replay()
   const onWait = () => printLines(['waiting for another command, which replays dead letters or was killed'])
-  const lock = { group: 'orderflow-replay', holder: 'make dead-letters REPLAY=...', onWait }
+  const lock = { group: 'orderflow-replay', holder: 'replay of dead letters', onWait }
   try {
     return await withGroupLock(kafka, lock, replay)
   } catch (error) {
