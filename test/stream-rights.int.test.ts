@@ -2,6 +2,8 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { type KafkaConnection, kafkaPasswords, repository, streamSettings } from '@orderflow/cli'
+import { protocolErrors } from '@orderflow/service-kit/kafka'
+import { withGroupLock } from '@orderflow/service-kit/operations'
 import { expect } from 'chai'
 import { envelopeCommand } from './specs/envelope-command.ts'
 import { streamRights } from './specs/stream-rights.ts'
@@ -44,6 +46,14 @@ describe('a Kafka that requires authentication', () => {
     expect(code).to.equal(undefined)
     expect(stdout).to.contain('users and rights: ready (0 rights added, 0 removed)').and.to.contain('topics: ready')
     expect(stdout).not.to.match(/certificate|replica set|databases/)
+  })
+
+  it('denies services the group by which commands wait for each other, with the error for which commands continue', async () => {
+    const lock = { group: 'orderflow-replay', holder: 'replay', onWait: () => {} }
+    const hold = (connection: KafkaConnection) => withGroupLock(connection, lock, async () => 'held')
+    expect(await hold(kafka.operator)).to.equal('held')
+    const refusal = await hold(kafka.as('payment-service')).catch((error: unknown) => error)
+    expect(protocolErrors(refusal)).to.include('GROUP_AUTHORIZATION_FAILED')
   })
 
   streamUsers(() => kafka)
