@@ -17,6 +17,7 @@ import {
   repository,
   restoreLog,
   withAdmin,
+  withCopyLock,
 } from '@orderflow/cli'
 import { openLog } from '@orderflow/service-kit/operations'
 import { Producer } from '@platformatic/kafka'
@@ -146,6 +147,22 @@ describe('the restore of a backup into a real log', function () {
     expect(await refusal()).to.include('is damaged')
     writeFileSync(file, bytes)
     expect(await texts(topic)).to.deep.equal([])
+  })
+
+  it('refuses to write while another command copies records to this Kafka', async () => {
+    await withCopyLock(
+      kafka,
+      () => {},
+      async ({ requireHeld }) => {
+        const lines: string[] = []
+        const options = { kafka, tell: (line: string) => lines.push(line) }
+        const refusal = await restoreLog(folder, content, options).catch((error: unknown) => error)
+        expect(refusal).to.have.property('code', 'busy')
+        expect(lines.join()).to.include('waiting for another restore')
+        await requireHeld()
+      },
+    )
+    expect(await restore()).to.have.length(2)
   })
 
   it('continues after a restore that was killed, and after one on another machine', async () => {

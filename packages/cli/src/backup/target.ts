@@ -1,5 +1,5 @@
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
-import { type GroupLock, openLog, withGroupLock } from '@orderflow/service-kit/operations'
+import { type GroupLock, LockError, openLog, withGroupLock } from '@orderflow/service-kit/operations'
 import { settingsOf, type TopicSettings } from '@orderflow/service-kit/topic-settings'
 import { changeTopics, knownSettings, longest } from '../kafka/topic-settings.ts'
 import { CliError } from '../lib/error.ts'
@@ -8,6 +8,7 @@ import type { TargetLog } from './copy.ts'
 /**
  * Runs `work` while no other command copies records to this Kafka or changes the settings for copies, on whatever machine. Two copies would write each
  * record twice.
+ * @throws {CliError} `busy`
  */
 export async function withCopyLock<Result>(
   kafka: KafkaConnection,
@@ -16,7 +17,12 @@ export async function withCopyLock<Result>(
 ): Promise<Result> {
   const holder = 'restore, move or change of the region'
   const onWait = () => tell(`waiting for another ${holder}, which uses this Kafka or was killed`)
-  return await withGroupLock(kafka, { group: 'orderflow-copy', holder, onWait }, work)
+  try {
+    return await withGroupLock(kafka, { group: 'orderflow-copy', holder, onWait }, work)
+  } catch (error) {
+    if (!(error instanceof LockError)) throw error
+    throw new CliError('busy', error.message, { nextStep: error.nextStep, cause: error })
+  }
 }
 
 /**

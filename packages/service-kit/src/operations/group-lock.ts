@@ -8,10 +8,13 @@ const sessionMs = 6_000
 /** The time to wait for a holder that was killed, for the brokers' default delay of a first rebalance, and for the rebalance. */
 const patienceMs = 2 * sessionMs + 8_000
 
+/** Another process holds the lock, or this process has lost it. */
+export class LockError extends OperationError {}
+
 export interface GroupLock {
   /**
    * Call it before each write.
-   * @throws {OperationError} if this process has lost the lock, because it was suspended or Kafka does not answer
+   * @throws {LockError} if this process has lost the lock, because it was suspended or Kafka does not answer
    */
   requireHeld(): Promise<void>
 }
@@ -28,7 +31,7 @@ interface LockOptions {
 /**
  * Runs `work` while no other process does so with the same Kafka, on whatever machine. The holder is the leader of a consumer group: Kafka lets the
  * first member lead until it leaves or its session ends. Requires the right to read the group.
- * @throws {OperationError} if another process still holds the lock after `patienceMs`
+ * @throws {LockError} if another process still holds the lock after `patienceMs`
  */
 export async function withGroupLock<Result>(
   kafka: KafkaConnection,
@@ -71,11 +74,11 @@ export async function withGroupLock<Result>(
 }
 
 const busy = ({ bootstrapBrokers }: KafkaConnection, holder: string) =>
-  new OperationError(`another ${holder} uses Kafka at ${bootstrapBrokers.join(',')}`, {
+  new LockError(`another ${holder} uses Kafka at ${bootstrapBrokers.join(',')}`, {
     nextStep: 'wait until it ends, then run this command again',
   })
 
 const lost = ({ bootstrapBrokers }: KafkaConnection, group: string) =>
-  new OperationError(`this command lost its place in the group ${group} of Kafka at ${bootstrapBrokers.join(',')}`, {
+  new LockError(`this command lost its place in the group ${group} of Kafka at ${bootstrapBrokers.join(',')}`, {
     nextStep: 'run it again: it continues after the last written record',
   })
