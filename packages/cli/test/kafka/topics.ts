@@ -108,7 +108,7 @@ export function localTopics(planned: () => Plan): void {
       expect([await kept(), await segmentMs()]).to.deep.equal([['for ever'], before])
     })
 
-    it('are created and get their partitions once if two commands do so at the same time', async () => {
+    it('include all partitions if two commands create or extend them at the same time', async () => {
       const spec = { name: 'created-twice', partitions: 2, consumerGroups: [], configs: {} }
       const twice = <T>(work: () => Promise<T>) => Promise.all([work(), work()])
       expect(await twice(() => ensureTopics(kafka, [spec]))).to.deep.equal([[], []])
