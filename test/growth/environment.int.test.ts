@@ -143,6 +143,17 @@ describe('the commands `make` and `packages/cli/node` in unusual environments', 
     expect(await valuesOf(debugged)).to.deep.equal(debugged)
   })
 
+  it('excludes loopback from the proxies of the environment, and keeps the other exceptions', async () => {
+    const script = 'JSON.stringify([process.env.no_proxy, process.env.NO_PROXY])'
+    const exceptions = async (env: object) =>
+      JSON.parse((await run({ ...usual, ...env }, 'packages/cli/node', '-p', script)).stdout)
+    const loopback = 'localhost,127.0.0.1,::1,[::1]'
+    expect(await exceptions({})).to.deep.equal([loopback, loopback])
+    const own = `corp.example,${loopback}`
+    expect(await exceptions({ no_proxy: 'corp.example' })).to.deep.equal([own, own])
+    expect(await exceptions({ NO_PROXY: own, no_proxy: '*' })).to.deep.equal(['*', own])
+  })
+
   it('starts every bash script of this repository with a shell that ignores the environment', () => {
     const scripts = [
       'packages/cli/node',

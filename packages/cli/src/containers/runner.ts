@@ -10,6 +10,7 @@ import {
   membersOf,
   operateProgram,
   partitions,
+  readinessCommand,
   type Service,
   services,
   sidecarOf,
@@ -214,8 +215,9 @@ async function runningServices(): Promise<ServiceProbe[]> {
   return running.flatMap((container) => {
     const service = services.find((each) => isReplicaOf(serviceOf(container), each))
     if (!service) return []
-    const script = `fetch('http://localhost:${service.http}/readyz').then(async (answer) => console.log(await answer.text()))`
-    const ask = async () => JSON.parse(await docker('exec', container.Id, 'node', '--eval', script)) as Readiness
+    // biome-ignore lint/plugin/no-spread-arguments: four arguments
+    const printed = () => docker('exec', container.Id, ...readinessCommand(service))
+    const ask = async () => JSON.parse(await printed()) as Readiness
     return [{ name: serviceOf(container), ask }]
   })
 }

@@ -33,6 +33,7 @@ export function composeFile(): string {
     exporterProgram: join('/app', relative(repository, programFile('#exporter'))),
     broker: brokerVariables({ ...brokerSettings, ...brokerSecurity(listeners, brokerSecrets) }, '      '),
     passwords: passwordsPart(),
+    pods: services.map(podsOf).join(),
     services: services.map(servicePart).join(''),
   })}`
 }
@@ -108,7 +109,7 @@ function servicePart(service: Service): string {
       ${pod}: { condition: service_started, restart: true }
       setup: { condition: service_completed_successfully }
     environment:
-      <<: [${hasStore ? '*component-settings' : '*stream-settings'}, *trace-settings]
+      <<: [${hasStore ? '*component-settings' : '*stream-settings'}, *trace-settings, *network-settings]
       OTEL_SERVICE_NAME: ${sidecar}
       GOGC: "${sidecarMemory.GOGC}"
       GOMEMLIMIT: ${sidecarMemory.GOMEMLIMIT}
@@ -127,7 +128,7 @@ ${sidecarCommand(service, 'mongodb')}
       ${pod}: { condition: service_started, restart: true }
       ${sidecar}: { condition: service_started }
     environment:
-      <<: [*stream-settings, *auth-settings, ${isKnownBySignature(service) ? '*trust-settings, ' : ''}*trace-settings]
+      <<: [*stream-settings, *auth-settings, ${isKnownBySignature(service) ? '*trust-settings, ' : ''}*trace-settings, *network-settings]
       Telemetry__TracePage: \${Telemetry__TracePage-}
       Telemetry__MonitorPage: ${monitorPage()}
       Stream__SaslUsername: ${name}

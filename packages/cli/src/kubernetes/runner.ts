@@ -2,7 +2,15 @@ import { CliError } from '../lib/error.ts'
 import { applicationName } from '../lib/paths.ts'
 import { poll } from '../lib/poll.ts'
 import { runInTerminal } from '../lib/run-tool.ts'
-import { operateProgram, partitions, type Service, services, sidecarOf } from '../lib/services.ts'
+import {
+  operateProgram,
+  partitions,
+  readinessCommand,
+  type Service,
+  serviceNamed,
+  services,
+  sidecarOf,
+} from '../lib/services.ts'
 import { type LogOptions, logLines, print } from '../lib/terminal.ts'
 import type { InsideOptions, ProgressOptions, Readiness, Runner, ServiceProbe } from '../runner.ts'
 import { addressesOf, isInside, reachFromInside, reachFromOutside } from './addresses.ts'
@@ -193,10 +201,8 @@ async function servicePods(cluster: Cluster): Promise<Pod[]> {
 async function runningServices(): Promise<ServiceProbe[]> {
   const cluster = requireRecord()
   return (await servicePods(cluster)).map((pod) => {
-    const name = partOf(pod)
-    const port = services.find((service) => service.name === name)?.http
-    const script = `fetch('http://localhost:${port}/readyz').then(async (answer) => console.log(await answer.text()))`
-    const args = ['exec', pod.metadata.name, '--container', name, '--', 'node', '--eval', script]
+    const service = serviceNamed(partOf(pod))
+    const args = ['exec', pod.metadata.name, '--container', service.name, '--', ...readinessCommand(service)]
     return { name: pod.metadata.name, ask: async () => JSON.parse(await kubectl(cluster, args)) as Readiness }
   })
 }

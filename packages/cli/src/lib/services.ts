@@ -102,6 +102,12 @@ export function membersOf({ consumes }: Pick<Service, 'consumes'>): number {
 /** The program in each service's folder that runs operators' commands. */
 export const operateProgram = 'src/operate.ts'
 
+/** Returns the command that prints a service's readiness in its container. Without the flag, Node could ask a proxy of the container's environment. */
+export function readinessCommand({ http }: Pick<Service, 'http'>): string[] {
+  const script = `fetch('http://localhost:${http}/readyz').then(async (answer) => console.log(await answer.text()))`
+  return ['node', '--no-use-env-proxy', '--eval', script]
+}
+
 /**
  * Checks that stores can be rebuilt before services start.
  * @param running the names of running services; a further replica has a number at its end

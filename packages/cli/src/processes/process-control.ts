@@ -156,6 +156,8 @@ const inherited = [
   /^(PATH|HOME|TMPDIR|LANG|LC_\w+|TZ|JAVA_HOME)$/,
   /^(NODE_EXTRA_CA_CERTS|SSL_CERT_FILE|SSL_CERT_DIR)$/,
   /^(HTTPS?|ALL|NO)_PROXY$/i,
+  // With this variable, Node uses these proxies, for example to reach an issuer of tokens.
+  /^NODE_USE_ENV_PROXY$/,
   // The destination of traces (components/configuration.yaml).
   /^OTEL_\w+$/,
   // The address of sidecars on a machine without a network.

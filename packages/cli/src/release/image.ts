@@ -194,7 +194,7 @@ async function untilUp(name: string, signal?: AbortSignal): Promise<void> {
 
 async function answers(name: string, signal?: AbortSignal): Promise<boolean> {
   try {
-    await docker(['exec', name, 'node', '-e', probe], { signal })
+    await docker(['exec', name, 'node', '--no-use-env-proxy', '-e', probe], { signal })
     return true
   } catch (error) {
     if (error instanceof CliError && error.code === 'interrupted') throw error

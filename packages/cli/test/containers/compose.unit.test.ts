@@ -115,6 +115,22 @@ describe('docker-compose.yml', () => {
     }
   })
 
+  it('excludes loopback and other containers from the proxies that Docker’s client gives to containers', () => {
+    const peers = [
+      'localhost',
+      '127.0.0.1',
+      '::1',
+      'jaeger',
+      'prometheus',
+      ...registered.map(({ role }) => `${role}-pods`),
+    ]
+    for (const name of ['grafana', ...registered.flatMap((service) => [service.name, sidecarOf(service)])]) {
+      for (const variable of ['no_proxy', 'NO_PROXY']) {
+        expect(String(services[name]?.environment?.[variable]).split(','), name).to.include.members(peers)
+      }
+    }
+  })
+
   it('gives the exporter its own Kafka user, but no keys or settings of the store', () => {
     const { environment = {}, entrypoint = [] } = services.exporter ?? {}
     expect(environment).to.include({ Stream__SaslUsername: 'exporter', Stream__DisableTls: 'false' })

@@ -8,6 +8,7 @@ describe('inheritedEnvironment', () => {
       https_proxy: 'p',
       HTTPS_PROXY: 'p',
       NO_PROXY: 'localhost',
+      NODE_USE_ENV_PROXY: '1',
       SSL_CERT_FILE: 'f',
       NODE_EXTRA_CA_CERTS: 'f',
     }

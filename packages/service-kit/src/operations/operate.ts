@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { momentProblem, parseMoment } from '@orderflow/envelope'
 import { createParts } from '../runtime/create-app.ts'
 import type { ServiceDefinition } from '../runtime/define-service.ts'
+import { bypassProxies } from '../runtime/loopback.ts'
 import { failureText } from '../runtime/run.ts'
 import { readSettings } from '../runtime/settings.ts'
 import { createSidecar } from '../sidecar/dapr-sidecar.ts'
@@ -21,6 +22,7 @@ const commands = 'rebuild or dead-letters'
 
 /** Runs an operator's command with the service's settings: `node src/operate.ts rebuild ...` or `node src/operate.ts dead-letters ...`. */
 export async function operate<S extends object>(service: ServiceDefinition<S>): Promise<void> {
+  bypassProxies(process.env)
   // A command must continue if the reader of its output ends early, as in `| head`.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error

@@ -12,11 +12,13 @@ import { TrustFileError } from '../trust/read-trust.ts'
 import { type App, createApp } from './create-app.ts'
 import type { ServiceDefinition } from './define-service.ts'
 import { channelTimeouts, type Listener, listen, metricsBounds, PortTakenError, publicBounds } from './listener.ts'
+import { bypassProxies } from './loopback.ts'
 import { type BaseSettings, limitsOf, readSettings, SettingsError } from './settings.ts'
 import { watch } from './watchdog.ts'
 
 /** Runs a service until SIGTERM or SIGINT. If the start fails, it prints the error and exits with 1. */
 export async function run<S extends object>(service: ServiceDefinition<S>): Promise<void> {
+  bypassProxies(process.env)
   let mask: Pick<Mask, 'text'> = contractMask
   // By default, Node would print all fields of the error, which may contain documents.
   process.on('uncaughtException', (error) => {

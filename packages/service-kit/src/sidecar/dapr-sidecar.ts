@@ -37,8 +37,12 @@ const callTimeoutMs = 10_000
  */
 const readParallelism = 16
 
-/** Makes the client reconnect within half a second. By default, grpc-js waits longer before each attempt. */
+/**
+ * Makes the client reconnect within half a second, because by default grpc-js waits longer before each attempt. By default, it would also send all
+ * calls in clear text through a proxy that the environment names for other addresses.
+ */
 const channelOptions = {
+  'grpc.enable_http_proxy': 0,
   'grpc.initial_reconnect_backoff_ms': 100,
   'grpc.max_reconnect_backoff_ms': 500,
   'grpc.max_receive_message_length': -1,

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { inspect } from 'node:util'
 import {
   create,
@@ -85,12 +87,14 @@ describe('createSidecar', () => {
       )
     })
   })
-  beforeEach(() => {
-    sidecar = createSidecar({
+  const openSidecar = () =>
+    createSidecar({
       Sidecar: { Host: '127.0.0.1', HttpPort: 1, GrpcPort: port, Token: 'dapr-token' },
       Stream: { PubSub: 'pubsub,pubsub-1' },
       State: { Store: 'statestore' },
     })
+  beforeEach(() => {
+    sidecar = openSidecar()
     handlers.GetMetadata = () => ({ registeredComponents: [statestore] })
   })
   after(() => server.forceShutdown())
@@ -119,6 +123,25 @@ describe('createSidecar', () => {
   it('waits 10 seconds for an answer', async () => {
     expect(await remainingMs()).to.be.within(5_000, 10_000)
   })
+
+  for (const name of ['grpc_proxy', 'https_proxy', 'http_proxy']) {
+    it(`connects to the sidecar directly if the environment sets ${name}`, async () => {
+      const connected: unknown[] = []
+      const proxy = createServer((socket) => connected.push(socket.destroy())).listen(0, '127.0.0.1')
+      await once(proxy, 'listening')
+      const before = process.env[name]
+      process.env[name] = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+      try {
+        handlers.GetState = () => ({})
+        await openSidecar().readOne('a key')
+        expect(connected).to.deep.equal([])
+      } finally {
+        if (before === undefined) delete process.env[name]
+        else process.env[name] = before
+        proxy.close()
+      }
+    })
+  }
 
   describe('with an inspector', () => {
     openInspector()

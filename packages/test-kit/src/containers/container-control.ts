@@ -35,7 +35,9 @@ export function controlContainers(project: string, kafka: KafkaConnection, store
       console.log(JSON.stringify({ status: answer.status, body: await answer.text() }))`
     const asked = JSON.stringify({ url: `http://127.0.0.1:${port}${path}`, request })
     const container = await openContainer(project, service)
-    const printed = await container.exec(['node', '--input-type=module', '-e', script], { ASKED: asked })
+    const printed = await container.exec(['node', '--no-use-env-proxy', '--input-type=module', '-e', script], {
+      ASKED: asked,
+    })
     return JSON.parse(printed) as { status: number; body: string }
   }
 
