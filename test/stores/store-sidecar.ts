@@ -50,7 +50,8 @@ export async function startStoreSidecar(
   })
   const log = openSync(join(folder, 'daprd.log'), 'a')
   function run() {
-    const env = { PATH: process.env.PATH, DAPR_API_TOKEN: token, State__ConnectionString: connectionString }
+    const { PATH } = process.env
+    const env = { PATH, DAPR_HOST_IP: '127.0.0.1', DAPR_API_TOKEN: token, State__ConnectionString: connectionString }
     daprd = spawn(daprdFile(), args, { env, stdio: ['ignore', log, log] })
   }
   /** Starts the sidecar, and starts it again if it ends early, for example because another sidecar creates the same table at the same time. */

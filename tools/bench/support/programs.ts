@@ -35,6 +35,7 @@ export function sidecar(
     command: daprdFile(),
     args: [...daprdArguments({ name: appId, hasStore: true }, ports, 'sqlite', openComponents(plan.folder)), ...more],
     env: {
+      DAPR_HOST_IP: '127.0.0.1',
       ...componentSettings(join(repository, 'order-service'), {}),
       Stream__Brokers: `127.0.0.1:${plan.ports.kafka}`,
       State__ConnectionString: database(appId),

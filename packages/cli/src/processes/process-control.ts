@@ -160,8 +160,6 @@ const inherited = [
   /^NODE_USE_ENV_PROXY$/,
   // The destination of traces (components/configuration.yaml).
   /^OTEL_\w+$/,
-  // The address of sidecars on a machine without a network.
-  /^DAPR_HOST_IP$/,
   // Settings of appsettings.json as Section__Key.
   /^[A-Z][A-Za-z]*__\w+$/,
 ]

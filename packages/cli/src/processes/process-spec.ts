@@ -67,6 +67,9 @@ export const watcherMalloc = { MALLOC_MMAP_THRESHOLD_: '262144' }
  */
 export const sidecarMemory = { GOGC: '200', GOMEMLIMIT: '512MiB' }
 
+/** Sidecars call each other only on loopback. By default daprd looks for the address of a network, and ends on a machine without one. */
+const sidecarAddress = { DAPR_HOST_IP: '127.0.0.1' }
+
 function serviceSpec(plan: Plan, service: Service): ProcessSpec {
   const { name, folder, hasStore, watches } = service
   const { http, https, channel, metrics, daprHttp, daprGrpc } = entryOf(plan.ports.services, name)
@@ -160,6 +163,7 @@ function sidecarSpec(plan: Plan, service: Service): ProcessSpec {
     args: daprdArguments(service, ports, plan.store, componentsOf(plan, service)),
     env: {
       ...sidecarMemory,
+      ...sidecarAddress,
       ...componentSettings(join(repository, service.folder), process.env),
       ...tokenVariables(entryOf(plan.tokens, service.name)),
       ...streamVariables(plan, service.folder),

@@ -5,7 +5,7 @@ import { expect } from 'chai'
 import { parse } from 'yaml'
 import { repository } from '../../src/lib/paths.ts'
 import { defaultPorts } from '../../src/lib/ports.ts'
-import { entryOf } from '../../src/lib/services.ts'
+import { entryOf, services, sidecarOf } from '../../src/lib/services.ts'
 import { patientComponents, writePatientComponents } from '../../src/processes/patient-components.ts'
 import { createPlan, dataFolder, processNamesWith, recordServers } from '../../src/processes/plan.ts'
 import { processSpecs } from '../../src/processes/process-spec.ts'
@@ -52,6 +52,17 @@ describe('the store of a stack of processes', () => {
       .map(([name]) => name)
     expect(names).to.include.members(['APP_API_TOKEN', 'Monitor__DryRuns', 'State__ConnectionString'])
     expect(names.filter((name) => !isSecretName(name))).to.deep.equal([])
+  })
+})
+
+describe('the sidecars of a stack of processes', () => {
+  afterEach(removeFolders)
+
+  it('have the address of loopback, because daprd finds no other address on a machine without a network', async () => {
+    const specs = processSpecs(await createPlan(temporaryFolder(), defaultPorts))
+    for (const service of services) {
+      expect(specs[sidecarOf(service)]?.env, service.name).to.include({ DAPR_HOST_IP: '127.0.0.1' })
+    }
   })
 })
 

@@ -16,7 +16,6 @@ describe('inheritedEnvironment', () => {
       OTEL_EXPORTER_OTLP_ENDPOINT: 'e',
       Log__Level: 'debug',
       Stream__Brokers: 'b:1',
-      DAPR_HOST_IP: '127.0.0.1',
     }
     const all = { ...needed, ...network, ...documented }
     expect(inheritedEnvironment(all)).to.deep.equal(all)
@@ -27,6 +26,7 @@ describe('inheritedEnvironment', () => {
       'PORT',
       'NODE_OPTIONS',
       'DAPR_API_TOKEN',
+      'DAPR_HOST_IP',
       'APP_API_TOKEN',
       'KAFKA_OPTS',
       'JAVA_TOOL_OPTIONS',
