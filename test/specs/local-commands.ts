@@ -1,7 +1,9 @@
 import { once } from 'node:events'
+import { appendFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
+import { join } from 'node:path'
 import { send } from '@orderflow/chaos/clients/api'
-import { loopbacks, processNamesWith, serversOf, services } from '@orderflow/cli'
+import { loopbacks, processNamesWith, serversOf, services, sidecarOf } from '@orderflow/cli'
 import { expect } from 'chai'
 import type { LocalCheckout, StartedCheckout } from '../support/checkouts/local-checkout.ts'
 import { failed, orderflowFailed, succeeded } from './commands.ts'
@@ -85,6 +87,29 @@ export function localCommands(running: () => StartedCheckout): void {
       expect(after).to.have.all.keys(...Object.keys(before))
       const restarted = Object.keys(before).filter((name) => after[name] !== before[name])
       expect(restarted).to.have.members(['payment-service', 'payment-sidecar'])
+    })
+
+    it('`make up` restarts only a service whose code has changed, and afterwards nothing', async () => {
+      const before = await running().parts()
+      const program = join(running().folder, '../payment-service/src/main.ts')
+      appendFileSync(program, '\n// A change.\n')
+      expect(succeeded(await running().make('up'))).to.contain(
+        'payment-service: restarting, because files have changed',
+      )
+      const after = await running().parts()
+      expect(after).to.have.all.keys(...Object.keys(before))
+      expect(Object.keys(before).filter((name) => after[name] !== before[name])).to.deep.equal(['payment-service'])
+      expect(succeeded(await running().make('up'))).not.to.contain('restarting')
+      expect(await running().parts()).to.deep.equal(after)
+    })
+
+    it('`make up` restarts the sidecars whose components have changed', async () => {
+      const before = await running().parts()
+      appendFileSync(join(running().folder, '../components/resiliency.yaml'), '# A change.\n')
+      expect(succeeded(await running().make('up'))).to.contain('sidecar: restarting, because files have changed')
+      const after = await running().parts()
+      const restarted = Object.keys(before).filter((name) => after[name] !== before[name])
+      expect(restarted).to.have.members(services.map(sidecarOf))
     })
 
     it('`./orderflow partitions` adds no partitions to the topics that `make up` has created', async () => {

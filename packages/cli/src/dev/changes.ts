@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import { basename, relative } from 'node:path'
 import { watch } from 'chokidar'
-import { isInstalled, repository } from '../lib/paths.ts'
-import { type Service, services } from '../lib/services.ts'
+import { repository } from '../lib/paths.ts'
+import { services } from '../lib/services.ts'
+import { contractSources, ownCode, sharedCode } from '../processes/program-files.ts'
 
 /** The consequences of changed files. */
 export interface Changes {
@@ -13,12 +14,6 @@ export interface Changes {
   /** True if services.json has changed. */
   needsApplication: boolean
 }
-
-const contract = 'envelope-schema'
-const sources = [`${contract}/schemas`, `${contract}/topics.json`]
-/** The code that all services share. An application gets the packages from npm, so their code stays the same. */
-const shared = [`${contract}/index.ts`, ...(isInstalled ? [] : ['packages/envelope/src', 'packages/service-kit/src'])]
-const ownPaths = ({ folder }: Service) => [`${folder}/src`, `${folder}/appsettings.json`]
 
 const isIn = (path: string, folder: string) => path === folder || path.startsWith(`${folder}/`)
 const isInOneOf = (path: string, folders: readonly string[]) => folders.some((folder) => isIn(path, folder))
@@ -35,9 +30,9 @@ export function consequencesOf(path: string, names: readonly string[]): Changes 
   if (isUnwanted(path)) return undefined
   const all = { restarts: new Set(names), needsTypes: false, needsApplication: false }
   if (path === 'services.json') return { ...all, needsTypes: true, needsApplication: true }
-  if (isInOneOf(path, sources)) return { ...all, needsTypes: true }
-  if (isInOneOf(path, shared)) return all
-  const service = services.find((each) => isInOneOf(path, ownPaths(each)))
+  if (isInOneOf(path, contractSources)) return { ...all, needsTypes: true }
+  if (isInOneOf(path, sharedCode)) return all
+  const service = services.find((each) => isInOneOf(path, ownCode(each)))
   return service && names.includes(service.name) ? { ...all, restarts: new Set([service.name]) } : undefined
 }
 
@@ -53,8 +48,8 @@ export async function watchChanges(
   onChanges: (changes: Changes) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const own = services.filter(({ name }) => names.includes(name)).flatMap(ownPaths)
-  const wanted = ['services.json', ...sources, ...shared, ...own]
+  const own = services.filter(({ name }) => names.includes(name)).flatMap(ownCode)
+  const wanted = ['services.json', ...contractSources, ...sharedCode, ...own]
   const isIgnored = (file: string) => {
     const path = relative(repository, file)
     return path !== '' && (isUnwanted(path) || !(isInOneOf(path, wanted) || wanted.some((each) => isIn(each, path))))

@@ -20,6 +20,7 @@ import { kafkaOf, type Plan, type ProcessName, recordServers, serverNames } from
 import { postgresqlAnswers, preparePostgresql } from './postgresql.ts'
 import { processState, startProcess, stopProcesses } from './process-control.ts'
 import { processSpecs } from './process-spec.ts'
+import { hashOfFiles } from './program-files.ts'
 import { requireAlive, waitUntil } from './wait.ts'
 
 export interface EnsureOptions {
@@ -90,6 +91,18 @@ export async function restartOutdated(plan: Plan, options: EnsureOptions): Promi
     options.onProgress(`${names.join(', ')}: restarting, because another version started it`)
     await restartProcesses(plan, names, options)
   }
+}
+
+/** Stops services and sidecars whose files have changed since their start. The caller must hold the stack's lock. */
+export async function stopChanged(plan: Plan, { onProgress }: EnsureOptions): Promise<void> {
+  const changed = Object.values(processSpecs(plan)).filter(({ name, files }) => {
+    const state = processState(plan.folder, name)
+    return files && state.state === 'running' && state.files !== hashOfFiles(files)
+  })
+  if (changed.length === 0) return
+  const names = changed.map(({ name }) => name)
+  onProgress(`${names.join(', ')}: restarting, because files have changed`)
+  await stopProcesses(plan.folder, names, onProgress)
 }
 
 function serversFor(plan: Plan, options: EnsureOptions) {

@@ -9,6 +9,7 @@ import { type ProcessEntry, readProcessTable } from '../lib/process-table.ts'
 import { withStackLock } from '../lib/stack-lock.ts'
 import type { ProcessName } from './plan.ts'
 import { jaeger, logFile } from './plan.ts'
+import { hashOfFiles } from './program-files.ts'
 
 export interface ProcessSpec {
   name: ProcessName
@@ -19,6 +20,8 @@ export interface ProcessSpec {
   ports: Record<string, number>
   /** The version of the program. `make up` restarts a process of another version. */
   version?: string
+  /** The files that the program reads when it starts, relative to the repository. `make up` restarts a process whose files have changed. */
+  files?: readonly string[]
 }
 
 /** The pid file of a process. The pid is that of the group leader, `packages/cli/launch`. */
@@ -28,10 +31,12 @@ interface RunRecord {
   /** Milliseconds since the epoch. */
   startedAt: number
   version?: string | undefined
+  /** The hash of the files that the process has read. */
+  files?: string | undefined
 }
 
 type ProcessState =
-  | { state: 'running'; pid: number; group: number; startedAt: number; version?: string | undefined }
+  | ({ state: 'running'; pid: number; group: number } & Pick<RunRecord, 'startedAt' | 'version' | 'files'>)
   | { state: 'crashed'; exit: string }
   | { state: 'stopped' }
 
@@ -39,9 +44,9 @@ const recordFile = (folder: string, name: string) => join(folder, 'run', `${name
 
 const exitFile = (folder: string, name: string) => join(folder, 'run', `${name}.exit`)
 
-function writeRecord(folder: string, { name, version }: ProcessSpec, pid: number): void {
+function writeRecord(folder: string, { name, version }: ProcessSpec, pid: number, files: string | undefined): void {
   const startId = readProcessTable().get(pid)?.startId ?? ''
-  const record: RunRecord = { pid, startId, startedAt: Date.now(), version }
+  const record: RunRecord = { pid, startId, startedAt: Date.now(), version, files }
   replaceFile(recordFile(folder, name), JSON.stringify(record))
 }
 
@@ -60,13 +65,13 @@ export function recordedNames(folder: string): string[] {
 export function processState(folder: string, name: string, table = readProcessTable()): ProcessState {
   const record = readText(recordFile(folder, name))
   if (!record) return { state: 'stopped' }
-  const { pid, startId, startedAt, version } = JSON.parse(record) as RunRecord
+  const { pid, startId, startedAt, version, files } = JSON.parse(record) as RunRecord
   // The file may be empty, because the launcher creates it before it writes the status.
   const exit = readText(exitFile(folder, name)) || undefined
   const members = groupMembers(pid, startId, table)
   if (exit !== undefined || members.length === 0) return { state: 'crashed', exit: describeExit(exit) }
   const command = members.find((member) => member.pid !== pid) ?? members[0]
-  return { state: 'running', pid: command?.pid ?? pid, group: pid, startedAt, version }
+  return { state: 'running', pid: command?.pid ?? pid, group: pid, startedAt, version, files }
 }
 
 /** Returns the group's live members. If the leader has another start id, the group has ended. */
@@ -101,6 +106,8 @@ const launcher = join(cliFolder, 'launch')
 export function startProcess(folder: string, spec: ProcessSpec): number {
   for (const name of ['logs', 'run']) mkdirSync(join(folder, name), { recursive: true })
   rmSync(exitFile(folder, spec.name), { force: true })
+  // Before the start, so that a later change is never missed.
+  const files = spec.files && hashOfFiles(spec.files)
   const log = openSync(logFile(folder, spec.name), 'a')
   const child = spawn(launcher, [exitFile(folder, spec.name), spec.command, ...spec.args], {
     cwd: repository,
@@ -112,7 +119,7 @@ export function startProcess(folder: string, spec: ProcessSpec): number {
   child.unref()
   if (child.pid === undefined) throw new Error(`cannot run ${launcher}`)
   try {
-    writeRecord(folder, spec, child.pid)
+    writeRecord(folder, spec, child.pid, files)
   } catch (error) {
     // Kills the process, because commands can stop only processes that are recorded.
     signalGroup(child.pid, 'SIGKILL')

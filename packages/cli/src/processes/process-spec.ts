@@ -1,3 +1,4 @@
+import { globSync } from 'node:fs'
 import { join } from 'node:path'
 import { sidecarTraceVariables } from '@orderflow/service-kit/trace-settings'
 import { brokerNames } from '../kafka/broker.ts'
@@ -30,6 +31,7 @@ import {
 import { localPostgresql, postgresqlSpec } from './postgresql.ts'
 import type { ProcessSpec } from './process-control.ts'
 import { processState } from './process-control.ts'
+import { serviceFiles } from './program-files.ts'
 
 export function processSpecs(plan: Plan): Record<ProcessName, ProcessSpec> {
   const brokers = brokerNames(plan).map((name) => ({
@@ -107,6 +109,7 @@ function serviceSpec(plan: Plan, service: Service): ProcessSpec {
     },
     ports: { http, https, channel, metrics, ...inspector },
     version: versionOf(plan, service),
+    files: serviceFiles(service),
   }
 }
 
@@ -178,7 +181,15 @@ function sidecarSpec(plan: Plan, service: Service): ProcessSpec {
     },
     // Not the version of Dapr, because a sidecar also reads generated files, which may differ between versions of the packages.
     version: versionOf(plan, service),
+    files: sidecarFiles(service, plan.store),
   }
+}
+
+/** Returns the files that a sidecar reads when it starts, or that have its settings, relative to the repository. */
+function sidecarFiles(service: Service, store: LocalStore): string[] {
+  const { folders } = resourcesOf('components', service, store)
+  const components = folders.flatMap((folder) => globSync(`${folder}/*.yaml`, { cwd: repository }).sort())
+  return [`${service.folder}/appsettings.json`, ...components]
 }
 
 function connectionString({ folder, store, ports }: Plan, service: Service): string {

@@ -9,7 +9,7 @@ import { entryOf, ofServices, services } from '../lib/services.ts'
 import { withStackLock } from '../lib/stack-lock.ts'
 import { provision } from '../provision/provision.ts'
 import type { ProgressOptions } from '../runner.ts'
-import { ensureRunning, restartOutdated } from './ensure.ts'
+import { ensureRunning, restartOutdated, stopChanged } from './ensure.ts'
 import { writePatientComponents } from './patient-components.ts'
 import {
   createPlan,
@@ -63,6 +63,7 @@ export async function startStack(options: StartOptions = {}): Promise<LocalStack
     const ensure = { onProgress, signal, onStarted: (name: ProcessName) => started.push(name) }
     try {
       await restartOutdated(plan, ensure)
+      await stopChanged(plan, ensure)
       if (rebuild) await rebuildStores(plan, ensure)
       await ensureRunning(plan, processNamesWith(plan), ensure)
     } catch (error) {
