@@ -58,7 +58,7 @@ describe('the store of a stack of processes', () => {
 describe('the sidecars of a stack of processes', () => {
   afterEach(removeFolders)
 
-  it('have the address of loopback, because daprd finds no other address on a machine without a network', async () => {
+  it('start with the address of loopback, because daprd finds no other address on an offline machine', async () => {
     const specs = processSpecs(await createPlan(temporaryFolder(), defaultPorts))
     for (const service of services) {
       expect(specs[sidecarOf(service)]?.env, service.name).to.include({ DAPR_HOST_IP: '127.0.0.1' })
