@@ -127,6 +127,14 @@ describe('make dev', () => {
     }
   })
 
+  it('checks types only after a change of a source, although the stack writes files', async () => {
+    await prints('Found 0 errors.')
+    printed = ''
+    await placeOrder()
+    await delay(3_000)
+    expect(printed).not.to.contain('Found')
+  })
+
   it('handles the next event with the changed code, and keeps the sidecar', async () => {
     const before = [pidOf(service), pidOf('payment-sidecar')]
     const text = readFileSync(fileOf('domain/policy.ts'), 'utf8')

@@ -1,7 +1,6 @@
 import { stripVTControlCharacters } from 'node:util'
 import { expect } from 'chai'
 import { readableLines } from '../../src/dev/log-lines.ts'
-import { reportOf } from '../../src/dev/types.ts'
 
 const readable = (record: object) => readableLines(JSON.stringify(record)).map(stripVTControlCharacters)
 const time = '2026-11-21T10:00:00.123Z'
@@ -26,25 +25,6 @@ describe('readableLines', () => {
   for (const line of ['SyntaxError: Unexpected token', '{"level":', '{"a":1}', '']) {
     it(`returns ${JSON.stringify(line)} unchanged`, () => {
       expect(readableLines(line)).to.deep.equal([line])
-    })
-  }
-})
-
-describe('reportOf', () => {
-  const cases: [line: string, report: string | undefined][] = [
-    ['4:16:21 PM - Found 2 errors. Watching for file changes.', 'Found 2 errors.'],
-    ['[\u001b[90m04:16:21 PM\u001b[0m] Found 0 errors. Watching for file changes.', 'Found 0 errors.'],
-    ['4:16:18 PM - Starting compilation in watch mode...', undefined],
-    ['4:16:19 PM - File change detected. Starting incremental compilation...', undefined],
-    ['', undefined],
-    [
-      "a.ts(1,7): error TS2322: Type 'string' is not assignable.",
-      "a.ts(1,7): error TS2322: Type 'string' is not assignable.",
-    ],
-  ]
-  for (const [line, report] of cases) {
-    it(`returns ${report ?? 'nothing'} for ${JSON.stringify(line)}`, () => {
-      expect(reportOf(line)).to.equal(report)
     })
   }
 })
