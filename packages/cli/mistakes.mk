@@ -9,7 +9,7 @@ variables := $(sort ACCESS_TOKEN API_KEY BROKERS CI CONFIRM KUBECONFIG NAMESPACE
 	$(shell grep -oE '[A-Z_]+=' Makefile | tr -d =))
 others := %_PASSWORD %_PORT %_TOKEN COMPOSE_% KAFKA_% OTEL_% SIGNED_SINCE SIGNING_KEYS bin node orderflow run
 given := $(foreach word,$(subst \ ,,$(MAKEOVERRIDES)),$(firstword $(subst =, ,$(word))))
-unknown := $(foreach name,$(filter-out $(variables) $(others),$(given)),$(if $(findstring __,$(name)),,$(name)))
+unknown := $(strip $(foreach name,$(filter-out $(variables) $(others),$(given)),$(if $(findstring __,$(name)),,$(name))))
 $(if $(unknown),$(error there is no variable $(unknown): choose from $(variables). Write variables of other programs before make))
 endif
 endif

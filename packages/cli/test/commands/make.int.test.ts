@@ -70,7 +70,13 @@ describe('make', () => {
   }
 
   it('accepts settings, variables of commands, and words with = in a value', () => {
-    const given = { Policy__ApproveUpTo: '5', PORT_OFFSET: '1000', ORDER_HTTP_PORT: '1', OTEL_SDK_DISABLED: 'true' }
+    const given = {
+      Policy__ApproveUpTo: '5',
+      Auth__Mode: 'open',
+      PORT_OFFSET: '1000',
+      ORDER_HTTP_PORT: '1',
+      OTEL_SDK_DISABLED: 'true',
+    }
     expect(argumentsOf('logs', { ...given, SERVICE: 'a STAK=b' })).to.deep.equal(['logs', 'a STAK=b'])
   })
 
