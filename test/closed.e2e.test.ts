@@ -116,6 +116,54 @@ describe('a closed stack', () => {
     expect(ids[0]).to.equal(ids[2]).and.not.equal(ids[1])
   })
 
+  describe('a command in a shell without the settings of the stack', () => {
+    const refused = async (...args: string[]) =>
+      orderflowFailed(await stack.orderflow(args, { Auth__Mode: 'loopback' }))
+
+    it('leaves a restarted service closed, and keeps the tenant of every rebuilt document', async () => {
+      const all = scopes.join(' ')
+      const [own, none] = [await newKey('own', all, '--tenant', 'acme'), await newKey('none', all)]
+      const { id } = (await post<Order>(orders(), anOrder, as(own))).body
+      const statusFor = async (key: string) => (await send(`${orders()}/${id}`, { headers: as(key) })).status
+      const listedFor = async (key: string) =>
+        (await send<{ items: Order[] }>(orders(), { headers: as(key) })).body.items
+      const others = (await listedFor(none)).length
+      await make('rebuild', 'SERVICE=order-service')
+      expect([await statusFor(own), await statusFor(none)]).to.deep.equal([200, 404])
+      expect(await listedFor(none)).to.have.length(others)
+      succeeded(await stack.orderflow(['restart', 'order-service']))
+      expect((await send(orders())).status).to.equal(401)
+      expect([await statusFor(own), await statusFor(none)]).to.deep.equal([200, 404])
+    })
+
+    it('leaves a service closed that `make up` starts again', async () => {
+      await stack.kill('order-service')
+      expect(await make('up')).to.match(/settings of an earlier start: .*Auth__Mode/)
+      expect((await send(orders())).status).to.equal(401)
+    })
+
+    it('fails if its own settings differ, and names the next step', async () => {
+      const refusal = /the stack was started with another value of Auth__Mode\nnext: unset Auth__Mode/
+      for (const args of [
+        ['restart', 'order-service'],
+        ['rebuild', 'order-service'],
+        ['dead-letters'],
+        ['up'],
+        ['dev'],
+      ])
+        expect(await refused(...args), args[0]).to.match(refusal)
+      expect((await send(orders())).status).to.equal(401)
+    })
+
+    it('uses the ports of the stack, and refuses to start it at others', async () => {
+      const PORT_OFFSET = ''
+      expect(succeeded(await stack.orderflow(['status'], { PORT_OFFSET }))).to.contain(` ${checkout.ports.kafka} `)
+      expect(succeeded(await stack.orderflow(['retention'], { PORT_OFFSET }))).to.contain('orderevents: kept for ever')
+      const moved = await stack.orderflow(['up'], { PORT_OFFSET: '20000' })
+      expect(orderflowFailed(moved)).to.match(/already runs with PORT_OFFSET=\d+\nnext: leave PORT_OFFSET out/)
+    })
+  })
+
   describe('event-gateway in closed mode', () => {
     const url = () => `${urlOf(stack, 'event-gateway')}/v1/events/orderevents`
     let legacy: string
@@ -125,7 +173,7 @@ describe('a closed stack', () => {
       const { AppId, AppName } = full()
       const entry = { name: AppName, topics: { orderevents: ['OrderCreated'] }, apiKey: 'legacy' }
       writeFileSync(trust, JSON.stringify({ unlisted: 'accept', publishers: { [AppId]: entry } }))
-      succeeded(await stack.orderflow(['restart', 'event-gateway'], { Auth__Mode: 'closed' }))
+      succeeded(await stack.orderflow(['restart', 'event-gateway']))
       legacy = await newKey('legacy', 'events:write')
       other = await newKey('other', 'events:write')
       const isKnown = async () => (await post(url(), [], as(other))).status === 400 || undefined

@@ -18,6 +18,7 @@ import {
   provision,
   recordedNames,
   releaseFolder,
+  removeStack,
   services,
   sidecarOf,
   signalGroup,
@@ -93,6 +94,7 @@ export async function openRegion(alias: Side['alias']): Promise<Region> {
     },
     async clean() {
       await stopStack(folder, () => {})
+      removeStack(folder)
       rmSync(dataFolder(folder), { recursive: true })
     },
     release: () => releaseFolder(folder),

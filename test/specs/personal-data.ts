@@ -47,14 +47,14 @@ export function personalData(
       await commandAll()
     })
     after(async () => {
-      for (const name of Object.keys(traces?.variables ?? {})) delete process.env[name]
+      for (const name of Object.keys(traces?.variables ?? {})) delete stack.plan.variables[name]
       await log?.close()
       traces?.close()
       rmSync(folder, { recursive: true, force: true })
     })
 
     async function traceAll(): Promise<void> {
-      Object.assign(process.env, traces.variables)
+      Object.assign(stack.plan.variables, traces.variables)
       for (const service of storedServices)
         for (const part of [sidecarOf(service), service.name]) await stack.restart(part)
     }

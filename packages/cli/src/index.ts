@@ -113,6 +113,7 @@ export {
   sidecarOf,
   storedServices,
 } from './lib/services.ts'
+export { removeStack } from './lib/stack-record.ts'
 export { saysYes, timed } from './lib/terminal.ts'
 export { streamMetrics } from './observe/stream-metrics.ts'
 export { componentSettings } from './processes/component-settings.ts'

@@ -127,8 +127,8 @@ export interface Runner {
   requireKafka: () => Promise<void>
   /** Runs an operator's command with a service's settings and store. Returns the exit code. */
   operate: (service: Service, args: string[]) => Promise<number>
-  /** Returns additional variables for commands that `operate` runs on this machine. */
-  streamVariables: () => Promise<Record<string, string>>
+  /** Returns the variables with which operators' commands on this machine use the stack's Kafka. Undefined for a stack of processes. */
+  streamVariables: () => Promise<Record<string, string> | undefined>
   /** The API keys of the running stack. Undefined if its services read the file of this checkout. */
   apiKeys?: ApiKeysText
   /** Undefined if this machine can reach Kafka. */

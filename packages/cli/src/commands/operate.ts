@@ -1,7 +1,8 @@
 import type { Given } from '../command-line.ts'
 import { CliError } from '../lib/error.ts'
 import { type Service, serviceNamed, storedServices } from '../lib/services.ts'
-import { operateHere } from '../processes/runner.ts'
+import { givenVariables, namedKafka } from '../lib/variables.ts'
+import { operateElsewhere, operateHere } from '../processes/runner.ts'
 import { insideOptions } from './inside.ts'
 import { activeRunner, runningRunner } from './runners.ts'
 
@@ -18,8 +19,14 @@ export async function deadLetters({ all, text, flag, signal }: Given): Promise<n
     const args = all.map((arg) => (arg === file ? '-' : arg === `--file=${file}` ? '--file=-' : arg))
     return await runner.inside.operate(anyService, ['dead-letters', ...args], insideOptions(file, signal()))
   }
-  const settings = Stream__Brokers ? { Stream__Brokers } : await runner?.streamVariables()
-  return await operateHere(anyService, ['dead-letters', ...all], settings)
+  const args = ['dead-letters', ...all]
+  if (Stream__Brokers) {
+    const { env } = process
+    return await operateElsewhere(anyService, args, { variables: givenVariables(env), kafka: namedKafka(env) })
+  }
+  const kafka = await runner?.streamVariables()
+  if (kafka) return await operateElsewhere(anyService, args, { variables: {}, kafka })
+  return await operateHere(anyService, args)
 }
 
 function noEditor(): CliError {

@@ -103,7 +103,8 @@ export function describeUse(use: Use, missing: Set<Tool>): string[] {
 /** Returns a line for each port that the stopped stack needs and another program uses. */
 async function portNotes(): Promise<string[]> {
   if (await runningRunner()) return []
-  const ports = localPorts()
+  // Another offset than that of the last start may be under consideration.
+  const ports = localPorts(process.env.PORT_OFFSET ? process.env : undefined)
   const own = [
     { port: ports.kafka, use: 'kafka' },
     { port: ports.kafkaController, use: 'kafka controller' },

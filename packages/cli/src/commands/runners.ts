@@ -3,6 +3,7 @@ import { kubernetesRunner } from '../kubernetes/runner.ts'
 import { CliError } from '../lib/error.ts'
 import { localFolder } from '../lib/paths.ts'
 import { withStackLock } from '../lib/stack-lock.ts'
+import { readStack, removeStack } from '../lib/stack-record.ts'
 import { processRunner } from '../processes/runner.ts'
 import type { ProgressOptions, Reached, Runner, Store } from '../runner.ts'
 
@@ -39,7 +40,9 @@ export async function cleanAll(onProgress: (line: string) => void): Promise<stri
       if ((await runner.state()) === 'absent') continue
       throw new CliError('still-running', 'the stack is running', { nextStep: 'make down, then ./orderflow clean' })
     }
-    return (await Promise.all(runners.map((runner) => runner.clean()))).flat()
+    const removed = await Promise.all(runners.map((runner) => runner.clean()))
+    removeStack(localFolder)
+    return removed.flat()
   })
 }
 
@@ -69,8 +72,8 @@ export async function requireKafka(): Promise<Reached> {
 }
 
 /**
- * Returns the runner that `STACK` names. If `STACK` is not set, returns the runner whose stack is running. If none is running, returns the preferred
- * runner that this machine supports.
+ * Returns the runner that `STACK` names. If `STACK` is not set, returns the runner whose stack is running. If none is running, returns the runner of
+ * the last start, otherwise the preferred runner that this machine supports.
  * @throws {CliError} `usage` for an unknown name, `still-running` if the stack of another runner is running
  */
 export async function chooseRunner({ STACK, STORE }: NodeJS.ProcessEnv, options: ProgressOptions): Promise<Runner> {
@@ -81,7 +84,15 @@ export async function chooseRunner({ STACK, STORE }: NodeJS.ProcessEnv, options:
       nextStep: `make down, then make up STACK=${named.name}`,
     })
   }
-  return named ?? running ?? (await preferredRunner(STORE, options))
+  return named ?? running ?? lastRunner(STORE, options) ?? (await preferredRunner(STORE, options))
+}
+
+/** Returns the runner of the last start, which has the data, if it supports the store. */
+function lastRunner(store: string | undefined, { onProgress }: ProgressOptions): Runner | undefined {
+  const { runner } = readStack(localFolder)
+  const last = runners.find(({ name, stores }) => name === runner && (!store || stores.some((each) => each === store)))
+  if (last) onProgress(`${last.title}, as at the last start`)
+  return last
 }
 
 /**

@@ -6,8 +6,10 @@ import { type TopicSpec, topicDifferences, topics } from '../kafka/topics.ts'
 import { transactionsWarning } from '../kafka/transactions.ts'
 import { CliError } from '../lib/error.ts'
 import { jaegerUrl } from '../lib/jaeger.ts'
+import { recordOffset } from '../lib/ports.ts'
 import { application, serviceNamed, services } from '../lib/services.ts'
 import { paint, print, timed } from '../lib/terminal.ts'
+import { processRunner } from '../processes/runner.ts'
 import type { KafkaOptions, ProgressOptions, Reached, Readiness, Runner, ServiceProbe } from '../runner.ts'
 import { ensureApiKeys } from './api-key.ts'
 import {
@@ -80,7 +82,9 @@ export async function chooseServers(
   // Creates the file of keys and its folder now. Otherwise a Docker engine would create the folder as root.
   ensureApiKeys()
   const brokers = await chooseBrokers(runner, env.BROKERS)
-  return { runner, servers: { store: await chooseStore(runner, env.STORE, options.onProgress), brokers } }
+  const store = await chooseStore(runner, env.STORE, options.onProgress)
+  if (runner === processRunner) recordOffset(env, (await runner.state()) === 'running')
+  return { runner, servers: { store, brokers } }
 }
 
 export async function down(): Promise<void> {

@@ -54,7 +54,7 @@ async function start({ names, inspected, servers, onProgress, signal }: DevOptio
       .filter((name) => !isOpen(name))
       .map((name) => ({ port: entryOf(plan.ports.inspectors, name), use: `${name} inspector` })),
   )
-  await startStack({ servers, inspected: inspectors, onProgress, signal })
+  const { plan: started } = await startStack({ servers, inspected: inspectors, onProgress, signal })
 
   const prefixOf = prefixesOf(['dev', ...names, 'types'])
   const say = (name: string) => (line: string) => printLine(`${prefixOf(name)} ${line}`)
@@ -65,7 +65,7 @@ async function start({ names, inspected, servers, onProgress, signal }: DevOptio
   const ending = new AbortController()
   const either = AbortSignal.any([signal, ending.signal])
   process.stdout.once('error', () => ending.abort())
-  const restarts = createRestarts(plan, names, print, either)
+  const restarts = createRestarts(started, names, print, either)
   const handle = createHandler(restarts, print, either)
   const logs = names.map((name) =>
     followLog(localFolder, name, { prefix: prefixOf(name), linesOf: readableLines, signal: either }),

@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import { CliError } from '../lib/error.ts'
 import { replaceFile } from '../lib/files.ts'
 import { applicationName, localFolder, repository } from '../lib/paths.ts'
+import { changeStack } from '../lib/stack-record.ts'
 import type { KubernetesStore } from './values.ts'
 
 export interface Cluster {
@@ -29,6 +30,7 @@ export function readRecord(): RecordedCluster | undefined {
 
 export function writeRecord(record: RecordedCluster): void {
   replaceFile(recordFile(), `${JSON.stringify(record, null, 2)}\n`)
+  changeStack(localFolder, { runner: 'kubernetes' })
 }
 
 export function removeRecord(): void {

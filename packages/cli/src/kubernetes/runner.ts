@@ -80,7 +80,7 @@ export const kubernetesRunner: Runner = {
   requireRunning,
   requireKafka: requireRunning,
   operate,
-  streamVariables: async () => ({}),
+  streamVariables: async () => undefined,
   // Read only in commands that need the keys, because kubernetes.yaml may be invalid.
   get apiKeys() {
     return apiKeysIn(requireRecord(), readValues())

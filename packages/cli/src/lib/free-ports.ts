@@ -111,7 +111,7 @@ export async function requireFreePorts(uses: PortUse[]): Promise<void> {
   const taken = await takenPorts(uses)
   if (taken.length === 0) return
   throw new CliError('port-in-use', taken.join('\n'), {
-    nextStep: 'stop that process, or move the ports of the stack (export PORT_OFFSET=10000), then run make up again',
+    nextStep: 'stop that process, or move the ports of the stack (make up PORT_OFFSET=10000)',
   })
 }
 

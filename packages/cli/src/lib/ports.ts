@@ -1,6 +1,8 @@
 import { networkInterfaces } from 'node:os'
 import { CliError } from './error.ts'
+import { localFolder } from './paths.ts'
 import { application, entryOf, ofServices } from './services.ts'
+import { changeStack, readStack } from './stack-record.ts'
 
 export interface ServicePorts {
   http: number
@@ -83,8 +85,8 @@ export const brokerPorts = ({ kafka, kafkaController, moreBrokers }: StackPorts,
 /** Keeps all ports below 65536. */
 const largestOffset = 50_000
 
-/** Returns the default ports plus `PORT_OFFSET`. */
-export function localPorts({ PORT_OFFSET = '' }: NodeJS.ProcessEnv = process.env): StackPorts {
+/** Returns the default ports plus `PORT_OFFSET`, by default that of this checkout. */
+export function localPorts({ PORT_OFFSET = '' }: NodeJS.ProcessEnv = offsetOfCheckout()): StackPorts {
   const offset = Number(PORT_OFFSET)
   if (!Number.isInteger(offset) || offset < 0 || offset > largestOffset) {
     throw new CliError('usage', `PORT_OFFSET=${PORT_OFFSET} cannot be added to a port`, {
@@ -92,6 +94,28 @@ export function localPorts({ PORT_OFFSET = '' }: NodeJS.ProcessEnv = process.env
     })
   }
   return moved(defaultPorts, offset)
+}
+
+/** Returns `PORT_OFFSET` of the last start, or of this shell before the first one. */
+function offsetOfCheckout(): NodeJS.ProcessEnv {
+  const { portOffset } = readStack(localFolder)
+  return portOffset === undefined ? process.env : { PORT_OFFSET: String(portOffset) }
+}
+
+/**
+ * Records the offset with which the stack of this checkout starts, for commands in other shells.
+ * @throws {CliError} `usage` for an invalid offset, `still-running` if the stack runs with another one
+ */
+export function recordOffset({ PORT_OFFSET }: NodeJS.ProcessEnv, isRunning: boolean): void {
+  const { portOffset } = readStack(localFolder)
+  const offset = PORT_OFFSET ? localPorts({ PORT_OFFSET }).kafka - defaultPorts.kafka : (portOffset ?? 0)
+  // A running stack without a record was started by version 0.2.0.
+  if (isRunning && portOffset !== undefined && offset !== portOffset) {
+    throw new CliError('still-running', `the stack already runs with PORT_OFFSET=${portOffset}`, {
+      nextStep: `leave PORT_OFFSET out; or make down, then make up PORT_OFFSET=${PORT_OFFSET}`,
+    })
+  }
+  changeStack(localFolder, { portOffset: offset })
 }
 
 function moved<Ports extends object>(ports: Ports, offset: number): Ports {

@@ -6,6 +6,8 @@ import { CliError } from './error.ts'
 
 export interface RunToolOptions {
   cwd: string
+  /** The variables to inherit, by default those of this process. */
+  environment?: NodeJS.ProcessEnv
   /** Variables to set. The value undefined removes a variable. */
   env?: Record<string, string | undefined>
   onLine?: (line: string) => void
@@ -19,7 +21,7 @@ export interface RunToolOptions {
 export async function runTool(command: string, args: string[], options: RunToolOptions): Promise<string> {
   const child = spawn(command, args, {
     cwd: options.cwd,
-    env: { ...process.env, ...options.env },
+    env: { ...(options.environment ?? process.env), ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const abort = () => child.kill('SIGINT')
@@ -82,8 +84,9 @@ export function javaCommand(env: NodeJS.ProcessEnv = process.env): string {
   return env.JAVA_HOME && existsSync(atHome) ? atHome : 'java'
 }
 
-export function runInTerminal(command: string, args: string[], env: Record<string, string> = {}): number {
-  const { status, error } = spawnSync(command, args, { env: { ...process.env, ...env }, stdio: 'inherit' })
+/** @param env all variables of the program */
+export function runInTerminal(command: string, args: string[], env: NodeJS.ProcessEnv = process.env): number {
+  const { status, error } = spawnSync(command, args, { env, stdio: 'inherit' })
   if (error) throw error
   // If there is no exit code, a signal ended the program, usually that of Ctrl-C.
   return status ?? 130

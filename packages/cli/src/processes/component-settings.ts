@@ -5,8 +5,8 @@ import { CliError } from '../lib/error.ts'
 type SettingSections = Record<string, Record<string, unknown>>
 
 /**
- * Returns the variables for `components/`: the sections `Stream` and `State` of `appsettings.json` as `Section__Key`. Variables of the
- * environment replace these values.
+ * Returns the variables for `components/`: the sections `Stream` and `State` of `appsettings.json` as `Section__Key`. The
+ * stack's variables replace these values.
  * @throws {CliError} `settings` if the file is invalid
  */
 export function componentSettings(serviceFolder: string, env: NodeJS.ProcessEnv): Record<string, string> {

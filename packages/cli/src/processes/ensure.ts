@@ -16,7 +16,7 @@ import { serviceDatabases } from '../lib/postgresql.ts'
 import { withHeartbeat } from '../lib/run-tool.ts'
 import { doesConsume, entryOf, type Service, services, sidecarOf } from '../lib/services.ts'
 import { prepareKafka } from './kafka.ts'
-import { kafkaOf, type Plan, type ProcessName, recordServers, serverNames } from './plan.ts'
+import { kafkaOf, type Plan, type ProcessName, recordStart, serverNames } from './plan.ts'
 import { postgresqlAnswers, preparePostgresql } from './postgresql.ts'
 import { processState, startProcess, stopProcesses } from './process-control.ts'
 import { processSpecs } from './process-spec.ts'
@@ -38,7 +38,7 @@ export async function ensureRunning(plan: Plan, names: readonly ProcessName[], o
   const specs = processSpecs(plan)
   const absent = names.filter((name) => processState(plan.folder, name).state !== 'running')
   await requireFreePorts(absent.flatMap((name) => portUses(entryOf(specs, name))))
-  recordServers(plan)
+  recordStart(plan)
   const start = (name: ProcessName) => {
     startProcess(plan.folder, entryOf(specs, name))
     options.onStarted?.(name)

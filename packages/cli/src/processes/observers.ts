@@ -8,7 +8,7 @@ import { localConfig, localJaeger } from '../observe/config.ts'
 import type { ProvisionOptions } from '../provision/build.ts'
 import { jaegerFile, jaegerTool, prometheusFolder, prometheusTool } from '../provision/programs.ts'
 import { provisionTools } from '../provision/provision.ts'
-import { brokersOf, dataFolder, jaeger, kafkaOf } from './plan.ts'
+import { dataFolder, jaeger, kafkaOf, serversOf } from './plan.ts'
 import type { ProcessSpec } from './process-control.ts'
 import { processState, startProcess } from './process-control.ts'
 import { waitUntil } from './wait.ts'
@@ -56,7 +56,7 @@ function exporterSpec(folder: string, ports: StackPorts): ProcessSpec {
     name: 'exporter',
     command: process.execPath,
     args: [programFile('#exporter'), '127.0.0.1', String(exporter)],
-    env: { Stream__Brokers: kafkaOf({ ports, brokers: brokersOf(folder) }).bootstrapBrokers.join() },
+    env: { Stream__Brokers: kafkaOf({ ports, ...serversOf(folder) }).bootstrapBrokers.join() },
     ports: { http: exporter },
   }
 }

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import { type Brokers, brokerNames } from '../kafka/broker.ts'
@@ -6,12 +6,17 @@ import { type CertificateFiles, localCertificate, newSecret } from '../lib/crede
 import { removeUnfinished, replaceFile } from '../lib/files.ts'
 import { brokerPorts, type StackPorts } from '../lib/ports.ts'
 import { type Service, services, sidecarOf } from '../lib/services.ts'
+import { changeStack, readStack } from '../lib/stack-record.ts'
+import { givenVariables } from '../lib/variables.ts'
 
 /** The name of a broker, `postgresql`, or the name of a service or sidecar. */
 export type ProcessName = string
 
-/** The process that receives traces. It is not part of the stack. */
+/** The process that receives traces. */
 export const jaeger = 'jaeger'
+
+/** The processes of `make observe`, which are not part of the stack. */
+export const observers: readonly ProcessName[] = [jaeger, 'exporter', 'prometheus']
 
 export type LocalStore = 'sqlite' | 'postgresql'
 
@@ -35,9 +40,11 @@ export const kafkaOf = ({ ports, brokers }: Pick<Plan, 'ports' | 'brokers'>): Ka
   bootstrapBrokers: brokerNames({ brokers }).map((name) => `127.0.0.1:${brokerPorts(ports, name).broker}`),
 })
 
-/** The plan's folder has run/, logs/, data/, certificates/ and secrets.json. */
+/** The plan's folder has run/, logs/, data/, certificates/, secrets.json and stack.json. */
 export interface Plan extends Servers {
   folder: string
+  /** The variables of services and sidecars: settings, proxies and certificate authorities. */
+  variables: Record<string, string>
   /** The names of the services to which a debugger can attach. */
   inspected: readonly string[]
   ports: StackPorts
@@ -45,7 +52,10 @@ export interface Plan extends Servers {
   certificate: CertificateFiles
 }
 
-/** Creates a plan and the missing secrets. The default servers are those of the last start. */
+/**
+ * Creates a plan and the missing secrets. The default servers and the variables are those of the last start. Before the first start, the variables
+ * are those of this shell.
+ */
 export async function createPlan(
   folder: string,
   ports: StackPorts,
@@ -54,7 +64,8 @@ export async function createPlan(
 ): Promise<Plan> {
   const tokens = stackTokens(folder)
   const certificate = await localCertificate(join(folder, 'certificates'))
-  return { folder, inspected, ...serversOf(folder), ...servers, ports, tokens, certificate }
+  const { variables = givenVariables(process.env) } = readStack(folder)
+  return { folder, variables, inspected, ...serversOf(folder), ...servers, ports, tokens, certificate }
 }
 
 export function logFile(folder: string, name: string): string {
@@ -65,25 +76,18 @@ export function dataFolder(folder: string): string {
   return join(folder, 'data')
 }
 
-export function storeOf(folder: string): LocalStore {
-  return existsSync(storeFile(folder)) ? (readFileSync(storeFile(folder), 'utf8') as LocalStore) : 'sqlite'
+/** Returns the servers of the last start. Version 0.2.0 recorded only the store, in a file among the data. */
+export function serversOf(folder: string): Servers {
+  const { store, brokers } = readStack(folder)
+  const earlier = join(dataFolder(folder), 'store')
+  const last = store ?? (existsSync(earlier) ? readFileSync(earlier, 'utf8') : 'sqlite')
+  return { store: last as LocalStore, brokers: (brokers ?? 1) as Brokers }
 }
 
-export function brokersOf(folder: string): Brokers {
-  return existsSync(brokersFile(folder)) ? 3 : 1
+/** Records the runner, the servers and the variables of a stack, before its first process starts. */
+export function recordStart({ folder, store, brokers, variables }: Plan): void {
+  changeStack(folder, { runner: 'local', store, brokers, variables })
 }
-
-/** Returns the servers of the last start. */
-export const serversOf = (folder: string): Servers => ({ store: storeOf(folder), brokers: brokersOf(folder) })
-
-export function recordServers({ folder, store, brokers }: Plan): void {
-  mkdirSync(dataFolder(folder), { recursive: true })
-  replaceFile(storeFile(folder), store)
-  if (brokers > 1) replaceFile(brokersFile(folder), String(brokers))
-}
-
-const storeFile = (folder: string) => join(dataFolder(folder), 'store')
-const brokersFile = (folder: string) => join(dataFolder(folder), 'brokers')
 
 export function databaseFolder(folder: string): string {
   return join(dataFolder(folder), 'postgresql')

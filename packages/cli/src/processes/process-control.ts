@@ -8,7 +8,7 @@ import { poll } from '../lib/poll.ts'
 import { type ProcessEntry, readProcessTable } from '../lib/process-table.ts'
 import { withStackLock } from '../lib/stack-lock.ts'
 import type { ProcessName } from './plan.ts'
-import { jaeger, logFile } from './plan.ts'
+import { jaeger, logFile, observers } from './plan.ts'
 import { hashOfFiles } from './program-files.ts'
 
 export interface ProcessSpec {
@@ -79,6 +79,13 @@ function groupMembers(group: number, startId: string, table: Map<number, Process
   const leader = table.get(group)
   if (leader && leader.startId !== startId) return []
   return [...table.values()].filter((entry) => entry.group === group)
+}
+
+/** Returns true if a process of the stack runs. Ignores observers, because they may start before the stack. */
+export function isRunning(folder: string): boolean {
+  const table = readProcessTable()
+  const names = recordedNames(folder).filter((name) => !observers.includes(name))
+  return names.some((name) => processState(folder, name, table).state === 'running')
 }
 
 function isGroupAlive(group: number): boolean {
@@ -158,21 +165,14 @@ export async function groupEnds(group: number, timeoutMs: number): Promise<boole
   return (await poll(() => !isGroupAlive(group), { timeoutMs })) ?? false
 }
 
-/** The variables that processes inherit. Other variables could change a program by accident: `PORT` would change the port of a service. */
-const inherited = [
-  /^(PATH|HOME|TMPDIR|LANG|LC_\w+|TZ|JAVA_HOME)$/,
-  /^(NODE_EXTRA_CA_CERTS|SSL_CERT_FILE|SSL_CERT_DIR)$/,
-  /^(HTTPS?|ALL|NO)_PROXY$/i,
-  // With this variable, Node uses these proxies, for example to reach an issuer of tokens.
-  /^NODE_USE_ENV_PROXY$/,
-  // The destination of traces (components/configuration.yaml).
-  /^OTEL_\w+$/,
-  // Settings of appsettings.json as Section__Key.
-  /^[A-Z][A-Za-z]*__\w+$/,
-]
+/**
+ * The variables that processes inherit from the shell of a command. Other variables could change a program by accident: `PORT` would change the port
+ * of a service. The settings of a stack are part of its plan, because the shell of a later command may lack them.
+ */
+const inherited = /^(PATH|HOME|TMPDIR|LANG|LC_\w+|TZ|JAVA_HOME)$/
 
 export function inheritedEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => inherited.some((allowed) => allowed.test(name))))
+  return Object.fromEntries(Object.entries(env).filter(([name]) => inherited.test(name)))
 }
 
 const serviceGraceMs = 10_000

@@ -85,6 +85,7 @@ function serviceSpec(plan: Plan, service: Service): ProcessSpec {
       join(repository, folder, 'src/main.ts'),
     ],
     env: {
+      ...plan.variables,
       // By default glibc has an arena for each thread, which wastes 15 MB in each service.
       MALLOC_ARENA_MAX: '2',
       // Caches compiled code, because stripping types takes 20 MB and a third of the start time.
@@ -94,8 +95,8 @@ function serviceSpec(plan: Plan, service: Service): ProcessSpec {
       ...tokenVariables(entryOf(plan.tokens, name)),
       ...(hasStore && { DryRun__Token: entryOf(plan.tokens, name).dryRun }),
       ...streamVariables(plan, folder),
-      ...authVariables(process.env),
-      ...traceVariables(plan, name, process.env),
+      ...authVariables(plan.variables),
+      ...traceVariables(plan, name),
       Web__HttpPort: String(http),
       Web__HttpsPort: String(https),
       Web__CertificateFile: plan.certificate.certificate,
@@ -104,7 +105,7 @@ function serviceSpec(plan: Plan, service: Service): ProcessSpec {
       Metrics__Port: String(metrics),
       Sidecar__HttpPort: String(daprHttp),
       Sidecar__GrpcPort: String(daprGrpc),
-      ...monitorPage(plan, process.env),
+      ...monitorPage(plan),
       ...(watches && watchVariables(plan)),
     },
     ports: { http, https, channel, metrics, ...inspector },
@@ -120,9 +121,9 @@ const versionOf = ({ inspected }: Plan, { name }: Service) =>
 const componentsOf = ({ folder, inspected }: Plan, { name }: Service) =>
   inspected.includes(name) ? patientComponents(folder) : join(repository, 'components')
 
-/** Returns the variable with the monitor's address, to which services link. Returns no variable if the environment sets it. */
-function monitorPage({ ports }: Plan, env: NodeJS.ProcessEnv): Record<string, string> {
-  if (env.Telemetry__MonitorPage !== undefined) return {}
+/** Returns the variable with the monitor's address, to which services link. Returns no variable if the stack has such a setting. */
+function monitorPage({ ports, variables }: Plan): Record<string, string> {
+  if (variables.Telemetry__MonitorPage !== undefined) return {}
   const watcher = services.find(({ watches }) => watches)
   return watcher ? { Telemetry__MonitorPage: `http://localhost:${entryOf(ports.services, watcher.name).http}/` } : {}
 }
@@ -154,7 +155,7 @@ export function watcherSettings(of: Record<'http' | 'dryRun', (service: Service)
 function authVariables({
   Auth__Mode: mode,
   Auth__ApiKeys: keys = apiKeysFile,
-}: NodeJS.ProcessEnv): Record<string, string> {
+}: Plan['variables']): Record<string, string> {
   return mode === 'closed' ? { Auth__ApiKeys: keys } : {}
 }
 
@@ -165,12 +166,13 @@ function sidecarSpec(plan: Plan, service: Service): ProcessSpec {
     command: daprdFile(),
     args: daprdArguments(service, ports, plan.store, componentsOf(plan, service)),
     env: {
+      ...plan.variables,
       ...sidecarMemory,
       ...sidecarAddress,
-      ...componentSettings(join(repository, service.folder), process.env),
+      ...componentSettings(join(repository, service.folder), plan.variables),
       ...tokenVariables(entryOf(plan.tokens, service.name)),
       ...streamVariables(plan, service.folder),
-      ...traceVariables(plan, sidecarOf(service), process.env),
+      ...traceVariables(plan, sidecarOf(service)),
       ...(service.hasStore && { State__ConnectionString: connectionString(plan, service) }),
     },
     ports: {
@@ -198,7 +200,7 @@ function connectionString({ folder, store, ports }: Plan, service: Service): str
 
 /** Returns the settings of Kafka, which a service needs for its readiness check. Only the sidecar gets the settings of the store. */
 function streamVariables(plan: Plan, folder: string): Record<string, string> {
-  const settings = componentSettings(join(repository, folder), process.env)
+  const settings = componentSettings(join(repository, folder), plan.variables)
   const stream = Object.entries(settings).filter(([name]) => name.startsWith('Stream__'))
   return { ...Object.fromEntries(stream), Stream__Brokers: kafkaOf(plan).bootstrapBrokers.join() }
 }
@@ -267,9 +269,9 @@ export function daprdFlags(
 }
 
 /** Returns the variables for traces. By default traces go to the stack's Jaeger, if it runs. */
-function traceVariables({ folder, ports }: Plan, name: string, env: NodeJS.ProcessEnv): Record<string, string> {
-  const { OTEL_EXPORTER_OTLP_ENDPOINT: elsewhere, OTEL_TRACES_SAMPLER: sampler } = env
-  if (elsewhere) return { OTEL_SERVICE_NAME: name, ...sidecarTraceVariables(env) }
+function traceVariables({ folder, ports, variables: own }: Plan, name: string): Record<string, string> {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: elsewhere, OTEL_TRACES_SAMPLER: sampler } = own
+  if (elsewhere) return { OTEL_SERVICE_NAME: name, ...sidecarTraceVariables(own) }
   if (processState(folder, jaeger).state !== 'running') return {}
   const variables = { ...jaegerVariables('127.0.0.1', ports), OTEL_SERVICE_NAME: name }
   return sampler ? { ...variables, OTEL_TRACES_SAMPLER: sampler } : variables

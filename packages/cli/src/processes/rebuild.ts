@@ -10,6 +10,7 @@ import {
   sidecarOf,
   storedServices,
 } from '../lib/services.ts'
+import { withoutVariables } from '../lib/variables.ts'
 import { type EnsureOptions, ensureRunning } from './ensure.ts'
 import { type Plan, serverNames } from './plan.ts'
 import { processState, startProcess } from './process-control.ts'
@@ -41,5 +42,11 @@ async function rebuildStore(plan: Plan, service: Service, options: EnsureOptions
   const { env } = entryOf(specs, service.name)
   const onLine = (line: string) => onProgress(`${service.name}: ${line}`)
   const args = [join(repository, service.folder, operateProgram), 'rebuild']
-  await runTool(process.execPath, args, { cwd: repository, env, onLine, signal })
+  await runTool(process.execPath, args, {
+    cwd: repository,
+    environment: withoutVariables(process.env),
+    env,
+    onLine,
+    signal,
+  })
 }

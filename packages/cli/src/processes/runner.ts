@@ -15,12 +15,13 @@ import {
   storedServices,
 } from '../lib/services.ts'
 import { withStackLock } from '../lib/stack-lock.ts'
+import { readStack } from '../lib/stack-record.ts'
+import { givenSettings, requireSameVariables, withoutVariables } from '../lib/variables.ts'
 import type { ProgressOptions, Reached, Readiness, Runner, ServiceProbe, StackStatus, UpOptions } from '../runner.ts'
 import { restartProcesses } from './ensure.ts'
 import { showLogs } from './logs.ts'
 import { startJaeger, startPrometheus } from './observers.ts'
 import {
-  brokersOf,
   createPlan,
   databaseFile,
   databaseFolder,
@@ -28,11 +29,11 @@ import {
   jaeger,
   kafkaOf,
   type LocalStore,
+  type Plan,
   type ProcessName,
   processNamesWith,
   type Servers,
   serversOf,
-  storeOf,
 } from './plan.ts'
 import { processState, recordedNames, stopProcesses, stopStack } from './process-control.ts'
 import { processSpecs } from './process-spec.ts'
@@ -49,8 +50,12 @@ export const processRunner: Runner = {
   brokerCounts: [1, 3],
   missing: async () => undefined,
   state: async () => (stackStatus(localFolder).some((row) => row.state === 'running') ? 'running' : 'absent'),
-  lastStore: () => storeOf(localFolder),
-  lastBrokers: async () => (existsSync(join(dataFolder(localFolder), 'kafka')) ? brokersOf(localFolder) : undefined),
+  lastStore: () => serversOf(localFolder).store,
+  lastBrokers: async () => {
+    // Version 0.2.0, whose Kafka had one broker, kept no record.
+    const hasLog = readStack(localFolder).cluster ?? existsSync(join(dataFolder(localFolder), 'kafka'))
+    return hasLog ? serversOf(localFolder).brokers : undefined
+  },
   dataOf: async (store) => {
     const files = storedServices.map((service) => databaseFile(localFolder, service))
     const paths = (store === 'sqlite' ? files : [databaseFolder(localFolder)]).filter((path) => existsSync(path))
@@ -87,7 +92,7 @@ export const processRunner: Runner = {
     requireUp(localFolder, [sidecarOf(service)])
     return await operateHere(service, args)
   },
-  streamVariables: async () => ({}),
+  streamVariables: async () => undefined,
 }
 
 /** The caller has checked that this runner supports both. */
@@ -104,7 +109,7 @@ function requireBroker(): void {
 function reach(): Reached {
   const ports = localPorts()
   // When Kafka runs as a process, it does not authenticate its clients.
-  const kafka = kafkaOf({ ports, brokers: brokersOf(localFolder) })
+  const kafka = kafkaOf({ ports, ...serversOf(localFolder) })
   return {
     services: ofServices(({ name }) => addressAt('localhost', entryOf(ports.services, name))),
     kafka,
@@ -130,6 +135,7 @@ async function startObservers(options: ProgressOptions): Promise<void> {
 /** Restarts the only replica of a service. Events wait in Kafka during the restart. */
 async function restart(service: Service, options: ProgressOptions): Promise<void> {
   requireBroker()
+  requireOwnSettings()
   const own = [service.name, sidecarOf(service)]
   await withStackLock(localFolder, options.onProgress, async () => {
     const plan = await createPlan(localFolder, localPorts())
@@ -173,15 +179,39 @@ async function fetchReadiness(url: string): Promise<Readiness> {
   return (await response.json()) as Readiness
 }
 
+/** @throws {CliError} `still-running` if this shell has other settings than the stack, which all commands use */
+function requireOwnSettings(): void {
+  const { variables } = readStack(localFolder)
+  if (variables) requireSameVariables(variables, givenSettings(process.env))
+}
+
+/** Runs an operator's command with the settings of a service of this stack. Returns the exit code. */
+export async function operateHere(service: Service, args: string[]): Promise<number> {
+  requireOwnSettings()
+  return await operateWith(await createPlan(localFolder, localPorts()), service, args)
+}
+
 /**
- * Runs an operator's command with the settings of a local service. Returns the exit code.
- * @param settings variables that replace the settings of the service
+ * Runs an operator's command for the Kafka of another stack. Returns the exit code.
+ * @param variables the settings of that stack
+ * @param kafka the settings of section `Stream`, which replace those of a stack of processes
  */
-export async function operateHere(
+export async function operateElsewhere(
+  service: Service,
+  args: string[],
+  { variables, kafka }: Record<'variables' | 'kafka', Record<string, string>>,
+): Promise<number> {
+  const plan = { ...(await createPlan(localFolder, localPorts())), variables }
+  return await operateWith(plan, service, args, kafka)
+}
+
+async function operateWith(
+  plan: Plan,
   { name, folder }: Service,
   args: string[],
-  settings: Record<string, string> = {},
+  kafka: Record<string, string> = {},
 ): Promise<number> {
-  const { env } = entryOf(processSpecs(await createPlan(localFolder, localPorts())), name)
-  return runInTerminal(process.execPath, [join(repository, folder, operateProgram), ...args], { ...env, ...settings })
+  const { env } = entryOf(processSpecs(plan), name)
+  const program = join(repository, folder, operateProgram)
+  return runInTerminal(process.execPath, [program, ...args], { ...withoutVariables(process.env), ...env, ...kafka })
 }

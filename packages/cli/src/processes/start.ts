@@ -7,6 +7,8 @@ import { localPorts, type StackPorts } from '../lib/ports.ts'
 import { runTool } from '../lib/run-tool.ts'
 import { entryOf, ofServices, services } from '../lib/services.ts'
 import { withStackLock } from '../lib/stack-lock.ts'
+import { changeStack, readStack } from '../lib/stack-record.ts'
+import { chooseVariables, givenSettings } from '../lib/variables.ts'
 import { provision } from '../provision/provision.ts'
 import type { ProgressOptions } from '../runner.ts'
 import { ensureRunning, restartOutdated, stopChanged } from './ensure.ts'
@@ -22,7 +24,15 @@ import {
   serverNames,
   serversOf,
 } from './plan.ts'
-import { groupEnds, processState, signalGroup, stopProcess, stopProcesses, stopStack } from './process-control.ts'
+import {
+  groupEnds,
+  isRunning,
+  processState,
+  signalGroup,
+  stopProcess,
+  stopProcesses,
+  stopStack,
+} from './process-control.ts'
 import { rebuildStores } from './rebuild.ts'
 import { claimFolder, releaseFolder } from './test-owner.ts'
 
@@ -45,8 +55,9 @@ interface StartOptions {
 
 /**
  * Starts a stack, and waits until all services are ready and all consumer groups consume. After a failure it stops the started processes;
- * logs stay.
- * @throws {CliError} for a missing tool, a port in use, a dead process or a timeout
+ * logs stay. The stack remembers the settings of this shell.
+ * @throws {CliError} for a missing tool, a port in use, a dead process or a timeout; `still-running` if the shell has other settings than the running
+ * stack
  */
 export async function startStack(options: StartOptions = {}): Promise<LocalStack> {
   const { ports = localPorts(), detached = true, rebuild = false, inspected, onProgress = () => {}, signal } = options
@@ -56,7 +67,9 @@ export async function startStack(options: StartOptions = {}): Promise<LocalStack
   await provision({ store: servers.store, onProgress, signal })
   await buildPages(signal)
   return await withStackLock(folder, onProgress, async () => {
-    const plan = await createPlan(folder, ports, servers, inspected)
+    const wasRunning = isRunning(folder)
+    const before = readStack(folder).variables
+    const plan = withSettings(await createPlan(folder, ports, servers, inspected))
     if (plan.inspected.length > 0) writePatientComponents(folder)
     reportState(plan, onProgress)
     const started: ProcessName[] = []
@@ -70,6 +83,8 @@ export async function startStack(options: StartOptions = {}): Promise<LocalStack
       // Keeps the records of dead processes, which `make status` shows.
       const alive = started.filter((name) => processState(folder, name).state === 'running')
       await stopProcesses(folder, alive, onProgress)
+      // The settings may be the reason of the failure.
+      if (!wasRunning) changeStack(folder, { variables: before })
       throw signal?.aborted ? new CliError('interrupted', 'interrupted', { cause: error }) : error
     }
     return runningStack(plan, detached)
@@ -84,14 +99,23 @@ export async function startServers({
 }: ProgressOptions & { servers: Servers }): Promise<void> {
   await provision({ store: servers.store, onProgress, signal })
   await withStackLock(localFolder, onProgress, async () => {
-    const plan = await createPlan(localFolder, localPorts(), servers)
+    const plan = withSettings(await createPlan(localFolder, localPorts(), servers))
     await ensureRunning(plan, serverNames(plan), { onProgress, signal })
   })
+}
+
+/** Adds the settings of this shell to the plan of a start. A stack without a record was started by version 0.2.0. */
+function withSettings(plan: Plan): Plan {
+  const { variables } = readStack(plan.folder)
+  const keepsThem = variables !== undefined && isRunning(plan.folder)
+  return { ...plan, variables: chooseVariables(variables ?? {}, process.env, keepsThem) }
 }
 
 function reportState(plan: Plan, onProgress: (line: string) => void): void {
   const { folder } = plan
   const states = processNamesWith(plan).map((name) => ({ name, ...processState(folder, name) }))
+  const kept = Object.keys(givenSettings(plan.variables)).filter((name) => process.env[name] === undefined)
+  if (kept.length > 0) onProgress(`settings of an earlier start: ${kept.join(', ')}`)
   const running = states.filter(({ state }) => state === 'running').map(({ name }) => name)
   if (running.length > 0) onProgress(`${running.join(', ')}: already running`)
   for (const entry of states) {
@@ -128,6 +152,7 @@ export interface RunningStack extends Addresses {
 
 export interface LocalStack extends RunningStack {
   folder: string
+  plan: Plan
 }
 
 const goneTimeoutMs = 20_000
@@ -140,8 +165,9 @@ export function runningStack(plan: Plan, detached: boolean): LocalStack {
     kafka: kafkaOf(plan),
     certificate: readFileSync(certificate.certificate, 'utf8'),
     folder,
+    plan,
     tokens,
-    signingKeys: process.env.Trust__SigningKeys ?? '',
+    signingKeys: plan.variables.Trust__SigningKeys ?? '',
     askInside: async (service, listener, path, request) => {
       const { channel, daprHttp } = entryOf(ports.services, service)
       const port = listener === 'channel' ? channel : daprHttp

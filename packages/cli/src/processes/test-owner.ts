@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { dirname, join } from 'node:path'
 import { CliError } from '../lib/error.ts'
 import { isAlive, self, withLock } from '../lib/lock.ts'
+import { removeStack } from '../lib/stack-record.ts'
 import { processState, recordedNames, signalGroup, stopStack } from './process-control.ts'
 
 const ownerFile = (folder: string) => join(folder, 'run/owner.json')
@@ -39,12 +40,14 @@ async function claim(folder: string): Promise<void> {
 export async function releaseFolder(folder: string): Promise<void> {
   await stopStack(folder, () => {})
   for (const name of ['run', 'data']) rmSync(join(folder, name), { recursive: true, force: true })
+  removeStack(folder)
   owned.delete(folder)
 }
 
 async function emptyFolder(folder: string): Promise<void> {
   await stopStack(folder, () => {})
   for (const name of ['run', 'data', 'logs']) rmSync(join(folder, name), { recursive: true, force: true })
+  removeStack(folder)
 }
 
 /** Returns true if the owner of a folder ended without releasing the folder. */

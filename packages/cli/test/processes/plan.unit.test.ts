@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isSecretName } from '@orderflow/service-kit/secret-names'
 import { expect } from 'chai'
@@ -7,8 +7,9 @@ import { repository } from '../../src/lib/paths.ts'
 import { defaultPorts } from '../../src/lib/ports.ts'
 import { entryOf, services, sidecarOf } from '../../src/lib/services.ts'
 import { patientComponents, writePatientComponents } from '../../src/processes/patient-components.ts'
-import { createPlan, dataFolder, processNamesWith, recordServers } from '../../src/processes/plan.ts'
+import { createPlan, dataFolder, type Plan, processNamesWith, recordStart } from '../../src/processes/plan.ts'
 import { processSpecs } from '../../src/processes/process-spec.ts'
+import { runningStack } from '../../src/processes/start.ts'
 import { stackStatus } from '../../src/processes/status.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 
@@ -19,15 +20,21 @@ describe('the store of a stack of processes', () => {
   })
   afterEach(removeFolders)
 
-  it('defaults to SQLite, and a selected store stays selected until the data is removed', async () => {
+  it('defaults to SQLite, and a selected store stays selected although its disk is lost', async () => {
     expect((await createPlan(folder, defaultPorts)).store).to.equal('sqlite')
-    recordServers(await createPlan(folder, defaultPorts, { store: 'postgresql' }))
+    recordStart(await createPlan(folder, defaultPorts, { store: 'postgresql' }))
     expect((await createPlan(folder, defaultPorts)).store).to.equal('postgresql')
     expect(stackStatus(folder).map(({ name }) => name)).to.deep.equal(
       processNamesWith({ store: 'postgresql', brokers: 1 }),
     )
-    rmSync(dataFolder(folder), { recursive: true })
-    expect((await createPlan(folder, defaultPorts)).store).to.equal('sqlite')
+    rmSync(dataFolder(folder), { recursive: true, force: true })
+    expect((await createPlan(folder, defaultPorts)).store).to.equal('postgresql')
+  })
+
+  it('stays the store of version 0.2.0 at the first start with this version', async () => {
+    mkdirSync(dataFolder(folder))
+    writeFileSync(join(dataFolder(folder), 'store'), 'postgresql')
+    expect((await createPlan(folder, defaultPorts)).store).to.equal('postgresql')
   })
 
   it('determines processes, components and addresses, and keeps its password out of the arguments of programs', async () => {
@@ -66,18 +73,44 @@ describe('the sidecars of a stack of processes', () => {
   })
 })
 
+describe('the settings of a stack of processes', () => {
+  const before = { ...process.env }
+  afterEach(() => {
+    for (const name of Object.keys(process.env)) delete process.env[name]
+    Object.assign(process.env, before)
+    removeFolders()
+  })
+
+  it('stay the same for every service and sidecar, whatever the shell of a later command has', async () => {
+    const folder = temporaryFolder()
+    const settings = { Auth__Mode: 'closed', Trust__SigningKeys: 'first', Web__Proxies: '1', HTTPS_PROXY: 'http://p' }
+    Object.assign(process.env, settings)
+    recordStart(await createPlan(folder, defaultPorts))
+    for (const name of Object.keys(settings)) delete process.env[name]
+    Object.assign(process.env, { Auth__Mode: 'open', Stream__SaslPassword: 'other', NO_PROXY: '*' })
+    const plan = await createPlan(folder, defaultPorts)
+    const own = Object.values(processSpecs(plan)).filter(({ name }) => name !== 'kafka')
+    for (const { name, env } of own) {
+      expect(env, name).to.include(settings)
+      expect(env.NO_PROXY, name).not.to.equal('*')
+      expect(env.Stream__SaslPassword, name).to.equal('')
+    }
+    expect(own[0]?.env.Auth__ApiKeys).to.match(/api-keys\.json$/)
+    expect(runningStack(plan, true).signingKeys).to.equal('first')
+    expect(statSync(join(folder, 'stack.json')).mode & 0o777).to.equal(0o600)
+  })
+})
+
 describe('the pages of a stack of processes', () => {
   afterEach(removeFolders)
 
-  it('link to the monitor on this machine unless the environment names another address', async () => {
+  it('link to the monitor on this machine unless a setting names another address', async () => {
     const plan = await createPlan(temporaryFolder(), defaultPorts)
-    const linked = () => processSpecs(plan)['order-service']?.env.Telemetry__MonitorPage
-    expect(linked()).to.equal('http://localhost:5010/')
-    process.env.Telemetry__MonitorPage = 'https://shop.example/monitor/'
-    const inherited = linked()
-    delete process.env.Telemetry__MonitorPage
-    // The plan sets no value, so the process inherits the variable.
-    expect(inherited).to.equal(undefined)
+    const linked = (variables: Plan['variables']) =>
+      processSpecs({ ...plan, variables })['order-service']?.env.Telemetry__MonitorPage
+    expect(linked({})).to.equal('http://localhost:5010/')
+    const other = 'https://shop.example/monitor/'
+    expect(linked({ Telemetry__MonitorPage: other })).to.equal(other)
   })
 })
 
