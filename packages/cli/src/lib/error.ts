@@ -18,6 +18,7 @@ type CliErrorCode =
   | 'invalid-event'
   | 'denied'
   | 'disk-full'
+  | 'data-lost'
   | 'demo-failed'
   | 'usage'
   | 'settings'

@@ -15,7 +15,7 @@ import { brokerPorts } from '../lib/ports.ts'
 import { serviceDatabases } from '../lib/postgresql.ts'
 import { withHeartbeat } from '../lib/run-tool.ts'
 import { doesConsume, entryOf, type Service, services, sidecarOf } from '../lib/services.ts'
-import { prepareKafka } from './kafka.ts'
+import { lostBrokers, prepareKafka, requireLog } from './kafka.ts'
 import { kafkaOf, type Plan, type ProcessName, recordStart, serverNames } from './plan.ts'
 import { postgresqlAnswers, preparePostgresql } from './postgresql.ts'
 import { processState, startProcess, stopProcesses } from './process-control.ts'
@@ -45,12 +45,22 @@ export async function ensureRunning(plan: Plan, names: readonly ProcessName[], o
   }
 
   const used = serversFor(plan, options).filter(({ name }) => names.includes(name))
-  for (const { name, prepare } of used.filter((server) => absent.includes(server.name))) {
-    options.onProgress(`${name}: starting`)
-    await prepare()
-    start(name)
+  const lost = lostBrokers(plan)
+  // Checks this before the other brokers start, because they would wait for a quorum.
+  if (absent.some((name) => lost.includes(name))) requireLog(plan)
+  const startServers = async (servers: typeof used) => {
+    for (const { name, prepare } of servers.filter((server) => absent.includes(server.name))) {
+      options.onProgress(
+        `${name}: starting${lost.includes(name) ? ' with an empty log, because its disk was lost' : ''}`,
+      )
+      await prepare()
+      start(name)
+    }
+    await Promise.all(servers.map(({ name, answers }) => answers().then(() => options.onProgress(`${name}: ready`))))
   }
-  await Promise.all(used.map(({ name, answers }) => answers().then(() => options.onProgress(`${name}: ready`))))
+  // A broker with an empty log starts when the others have elected a controller. Otherwise Kafka 4.3 may end it, if it was the last controller.
+  await startServers(used.filter(({ name }) => !lost.includes(name)))
+  await startServers(used.filter(({ name }) => lost.includes(name)))
   if (used.some(({ name }) => brokerNames(plan).includes(name))) await prepareTopics(plan, options)
   const isServer = (name: ProcessName) => used.some((server) => server.name === name)
   const others = absent.filter((name) => !isServer(name))

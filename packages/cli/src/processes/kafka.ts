@@ -14,6 +14,7 @@ import {
   replicationSettings,
 } from '../kafka/broker.ts'
 import { localKafka } from '../kafka/connection.ts'
+import { logLost } from '../kafka/lost-log.ts'
 import { kafkaMissing } from '../kafka/readiness.ts'
 import { CliError } from '../lib/error.ts'
 import { replaceFile } from '../lib/files.ts'
@@ -22,6 +23,7 @@ import { eventually } from '../lib/poll.ts'
 import { bracketed, brokerPorts, loopbacks } from '../lib/ports.ts'
 import { javaCommand } from '../lib/run-tool.ts'
 import { entryOf } from '../lib/services.ts'
+import { changeStack, type KafkaCluster, readStack } from '../lib/stack-record.ts'
 import { dataFolder, type Plan, type ProcessName, stackPassword } from './plan.ts'
 
 export function kafkaCommand(plan: Plan, name: ProcessName): string[] {
@@ -49,19 +51,21 @@ function propertiesFile(folder: string, name: ProcessName): string {
 /**
  * Writes the properties of a broker, and formats its log folder if it is missing. Formats a temporary folder first, so an interrupted run leaves no
  * incomplete one.
+ * @throws {CliError} `data-lost` if too few log folders are left to recover the log
  */
 export async function prepareKafka(plan: Plan, name: ProcessName = 'kafka'): Promise<void> {
   const file = propertiesFile(plan.folder, name)
   const logs = join(dataFolder(plan.folder), name)
   mkdirSync(dataFolder(plan.folder), { recursive: true })
   if (!existsSync(logs)) {
+    requireLog(plan)
     const temporary = `${logs}.new`
     rmSync(temporary, { recursive: true, force: true })
     replaceFile(file, propertiesText(brokerProperties(plan, name, temporary)), 0o600)
     await format(file, formatOptions(plan, name))
     renameSync(temporary, logs)
   }
-  if (plan.brokers > 1) recordMember(plan, name)
+  recordMember(plan, name)
   replaceFile(file, propertiesText(brokerProperties(plan, name, logs)), 0o600)
   // A broker of three does not answer alone.
   if (plan.brokers === 1 && !existsSync(classArchiveFile())) await archiveClasses(plan)
@@ -96,32 +100,41 @@ async function format(properties: string, options: string[]): Promise<void> {
   }
 }
 
-/** Three brokers of one cluster. Each one is also a controller. */
-interface Members {
-  clusterId: string
-  /** The id of each broker's first log folder, by name. The first controllers know each other by these ids (KIP-853). */
-  directories: Record<ProcessName, string>
-  /** The brokers that have had a log folder. If such a folder is missing, its disk was lost. */
-  formatted: ProcessName[]
+/** Returns the cluster of the stack, which the first call creates. */
+function clusterOf(plan: Plan): KafkaCluster {
+  const { cluster } = readStack(plan.folder)
+  if (cluster) return cluster
+  const directories = Object.fromEntries(brokerNames(plan).map((name) => [name, newId()]))
+  const created = { clusterId: formattedId(plan) ?? newId(), directories, formatted: [] }
+  changeStack(plan.folder, { cluster: created })
+  return created
 }
 
-const membersFile = (folder: string) => join(dataFolder(folder), 'kafka-cluster.json')
-
-/** Returns the members, which the first call creates. */
-function membersOf(plan: Plan): Members {
-  const file = membersFile(plan.folder)
-  if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as Members
-  const directories = Object.fromEntries(brokerNames(plan).map((name) => [name, newId()]))
-  const members: Members = { clusterId: newId(), directories, formatted: [] }
-  replaceFile(file, `${JSON.stringify(members, null, 2)}\n`)
-  return members
+/** Returns the id of a cluster that an earlier version formatted without a record. */
+function formattedId({ folder }: Plan): string | undefined {
+  const file = join(dataFolder(folder), 'kafka', 'meta.properties')
+  return existsSync(file) ? /^cluster\.id=(.*)$/m.exec(readFileSync(file, 'utf8'))?.[1] : undefined
 }
 
 function recordMember(plan: Plan, name: ProcessName): void {
-  const members = membersOf(plan)
-  if (members.formatted.includes(name)) return
-  const formatted = [...members.formatted, name]
-  replaceFile(membersFile(plan.folder), `${JSON.stringify({ ...members, formatted }, null, 2)}\n`)
+  const cluster = clusterOf(plan)
+  if (cluster.formatted.includes(name)) return
+  changeStack(plan.folder, { cluster: { ...cluster, formatted: [...cluster.formatted, name] } })
+}
+
+/** Returns the brokers whose log folder is missing, although they have had one. */
+export function lostBrokers({ folder }: Pick<Plan, 'folder'>): ProcessName[] {
+  const { formatted = [] } = readStack(folder).cluster ?? {}
+  return formatted.filter((name) => !existsSync(join(dataFolder(folder), name)))
+}
+
+/**
+ * Checks that a majority of the brokers has its log folder. Otherwise the brokers would start an empty log, or wait for a quorum for ever.
+ * @throws {CliError} `data-lost`
+ */
+export function requireLog(plan: Plan): void {
+  const lost = lostBrokers(plan)
+  if (lost.length * 2 > plan.brokers) throw logLost(lost.map((name) => join(dataFolder(plan.folder), name)))
 }
 
 /** Returns a random id in the form of Kafka. It may begin with a dash, so option and id must be one argument. */
@@ -132,9 +145,9 @@ const newId = () => Buffer.from(randomUUID().replaceAll('-', ''), 'hex').toStrin
  * themselves (`controller.quorum.auto.join.enable`).
  */
 function formatOptions(plan: Plan, name: ProcessName): string[] {
-  if (plan.brokers === 1) return [`--cluster-id=${newId()}`]
-  const { clusterId, directories, formatted } = membersOf(plan)
+  const { clusterId, directories, formatted } = clusterOf(plan)
   const id = `--cluster-id=${clusterId}`
+  if (plan.brokers === 1) return [id]
   if (formatted.includes(name)) return [id, '--no-initial-controllers']
   const controllers = brokerNames(plan).map((each, index) => {
     return `${index + 1}@${controllerAddress(plan, each)}:${entryOf(directories, each)}`
