@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { CliError } from '../lib/error.ts'
 import { repository } from '../lib/paths.ts'
 import { runTool } from '../lib/run-tool.ts'
+import { composeEnvironment } from './variables.ts'
 
 export function docker(...args: string[]): Promise<string> {
   return runTool('docker', args, { cwd: repository })
@@ -37,6 +38,7 @@ export async function compose(files: string[], args: string[], signal?: AbortSig
   const progress = process.stdout.isTTY ? [] : ['--progress', 'quiet']
   const child = spawn('docker', ['compose', ...progress, ...files.flatMap((file) => ['-f', file]), ...args], {
     cwd: repository,
+    env: composeEnvironment(),
     stdio: ['ignore', 'inherit', 'inherit'],
   })
   signal?.addEventListener('abort', () => child.kill('SIGINT'))

@@ -10,6 +10,7 @@ import type { ProvisionOptions } from '../provision/build.ts'
 import { needsOf, requireTools } from '../provision/provision.ts'
 import { canAptGet } from '../provision/tools.ts'
 import { docker } from './docker.ts'
+import { composeEnvironment } from './variables.ts'
 
 const recipeLabel = 'orderflow.recipe'
 const standInLabel = 'orderflow.stand-in'
@@ -191,10 +192,12 @@ export async function buildServiceImages(onProgress: (line: string) => void): Pr
   onProgress('services: building their images')
   const onWait = (pid: number) => onProgress(`services: waiting for process ${pid}, which builds images`)
   await withLock(join(cacheFolder(), 'service-images.lock'), { timeoutMs: lockTimeoutMs, onWait }, async () => {
-    const build = () => runTool('docker', ['compose', 'build', '--quiet'], { cwd: repository, env: placeholders() })
+    const build = () => runTool('docker', ['compose', 'build', '--quiet'], buildOptions())
     await withHeartbeat('services', { onProgress, detail: () => 'building their images' }, build)
   })
 }
+
+const buildOptions = () => ({ cwd: repository, environment: composeEnvironment(), env: placeholders() })
 
 /**
  * Returns a placeholder for each variable that Compose needs to read docker-compose.yml. Placeholders are enough, because images contain no secrets.

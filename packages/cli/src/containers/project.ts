@@ -25,7 +25,7 @@ export interface Project extends Reached, ComposeServers {
   profiles: readonly string[]
 }
 
-const envFile = (folder: string) => join(folder, '.env')
+export const envFile = (folder: string): string => join(folder, '.env')
 
 /**
  * Writes `.env` from `.env.example` with random secrets and a certificate for Kafka. Adds missing variables to an existing file, and replaces a
@@ -67,7 +67,7 @@ async function withCertificate(text: string, hosts: readonly string[]): Promise<
   return withVariables(text, { KAFKA_CERTIFICATE: bodyOf(certificate), KAFKA_KEY: bodyOf(key) })
 }
 
-function withVariables(text: string, variables: Record<string, string>): string {
+export function withVariables(text: string, variables: Record<string, string>): string {
   const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}\n`)
   if (lines.length === 0) return text
   const others = Object.keys(variables).reduce(
@@ -137,7 +137,7 @@ export const brokerPortVariable = (broker: string): string => `${broker.toUpperC
 /** Returns undefined before the first start, because this start writes `.env`. */
 export function readProject(folder = repository): Project | undefined {
   if (!existsSync(envFile(folder))) return undefined
-  const env = { ...parseEnv(readFileSync(envFile(folder), 'utf8')), ...process.env }
+  const env = parseEnv(readFileSync(envFile(folder), 'utf8'))
   const port = (name: string, usual: number) => Number(env[name] ?? usual)
   const profiles = (env.COMPOSE_PROFILES ?? '').split(',').filter(Boolean)
   const files = env.COMPOSE_FILE?.split(':') ?? []

@@ -22,6 +22,7 @@ import type { KafkaOptions, ProgressOptions, Readiness, Runner, ServiceProbe } f
 import { type Container, compose, containersOf, docker, serviceOf } from './docker.ts'
 import { composeMissing, engineMissing } from './engine.ts'
 import { pullStackImages } from './images.ts'
+import { hasVolume, lastBrokers } from './kafka-volumes.ts'
 import {
   defaultServers,
   ensureEnvFile,
@@ -42,6 +43,7 @@ import {
 } from './replicas.ts'
 import { dockerStatus, requireContainers } from './status.ts'
 import { type DockerKafkaOptions, dockerUp, startServers } from './up.ts'
+import { requireRecorded } from './variables.ts'
 
 export const containerRunner: Runner = {
   name: 'docker',
@@ -49,13 +51,7 @@ export const containerRunner: Runner = {
   stores: ['mongodb', 'postgresql'],
   surroundings: 'containers',
   brokerCounts: [1, 3],
-  lastBrokers: async () => {
-    const { name } = readProject() ?? {}
-    if (!name) return undefined
-    // Three brokers have volumes with other names than a single broker.
-    if (await hasVolume(`${name}_kafka-.*`)) return 3
-    return (await hasVolume(`${name}_kafka`)) ? 1 : undefined
-  },
+  lastBrokers,
   missing: async (options, store) =>
     (await engineMissing()) ??
     (await composeMissing()) ??
@@ -95,13 +91,11 @@ export const containerRunner: Runner = {
     await requireContainers(project, brokers.length > 0 ? brokers : all)
   },
   operate,
-  streamVariables: async () => ({ ...(await trustVariables()), ...streamSettings(requireProject().kafka) }),
-}
-
-/** Returns false without a Docker engine. */
-async function hasVolume(pattern: string): Promise<boolean> {
-  const names = await docker('volume', 'ls', '--quiet', '--filter', `name=^${pattern}$`).catch(() => '')
-  return names.trim() !== ''
+  streamVariables: async () => {
+    const { kafka } = requireProject()
+    requireRecorded(process.env)
+    return { ...(await trustVariables()), ...streamSettings(kafka) }
+  },
 }
 
 /** The caller has checked that this runner supports both. */
@@ -160,6 +154,8 @@ function hasReader(): boolean {
 }
 
 async function scale(service: string, count: number, { onProgress, signal }: ProgressOptions): Promise<void> {
+  requireProject()
+  requireRecorded(process.env)
   await writeAdditions({ ...readReplicaCounts(), [service]: count })
   const { store, brokers } = readProject() ?? defaultServers
   const { kafka } = await dockerUp({ store, brokers, observed: false, rebuild: false, onProgress, signal })
@@ -178,6 +174,7 @@ async function scale(service: string, count: number, { onProgress, signal }: Pro
  */
 async function restart(service: Service, { onProgress }: ProgressOptions): Promise<void> {
   const project = requireProject()
+  requireRecorded(process.env)
   await withStackLock(localFolder, onProgress, () => restartPods(project, service, onProgress))
 }
 
@@ -229,6 +226,8 @@ function isReplicaOf(container: string, service: Service): boolean {
 
 /** Runs an operator's command in the service's container, which has the settings and the sidecar's network. */
 async function operate(service: Service, args: string[]): Promise<number> {
+  requireProject()
+  requireRecorded(process.env)
   const { Id } = requireRunningContainer(await containersOfCheckout(), service.name)
   return runInTerminal('docker', ['exec', Id, 'node', operateProgram, ...args])
 }

@@ -12,6 +12,7 @@ import type { ProgressOptions } from '../runner.ts'
 import { type Container, compose, containersOf, docker, serviceOf } from './docker.ts'
 import { composeMissing, engineMissing } from './engine.ts'
 import { buildServiceImages, ensureImages, pull } from './images.ts'
+import { isRecorded, recordBrokers, recordVolumes, requireLog } from './kafka-volumes.ts'
 import {
   type ComposeServers,
   ensureEnvFile,
@@ -22,6 +23,7 @@ import {
 } from './project.ts'
 import { rebuildStores } from './rebuild.ts'
 import { composeFiles, podsOf, readReplicaCounts, writeAdditions } from './replicas.ts'
+import { recordVariables } from './variables.ts'
 
 export interface DockerKafkaOptions extends ProgressOptions, ComposeServers {}
 
@@ -44,10 +46,11 @@ export async function dockerUp(options: DockerUpOptions): Promise<Project> {
 /** The caller holds the stack's lock. */
 async function startProject(project: Project, { rebuild, ...options }: DockerUpOptions): Promise<void> {
   const { onProgress } = options
-  await replaceOutdated(project.name, onProgress)
+  await replaceOutdated(project, onProgress)
   if (rebuild) await rebuildStores(project.name, { start: startContainers, onProgress })
   onProgress('containers: starting')
   await startContainers(['--remove-orphans'])
+  recordVolumes(project)
   const restarted = await restartCompanions(project.name)
   if (restarted.length > 0) {
     onProgress(`${restarted.join(', ')}: restarted to use the network of the new pod`)
@@ -67,7 +70,7 @@ async function startProject(project: Project, { rebuild, ...options }: DockerUpO
 export async function startServers(options: DockerKafkaOptions): Promise<Project> {
   const project = await prepareProject({ ...options, observed: false })
   options.onProgress('setup: starting')
-  if (await withStackLock(localFolder, options.onProgress, () => isSetUp(project.name))) return project
+  if (await withStackLock(localFolder, options.onProgress, () => isSetUp(project))) return project
   throw new CliError('compose-failed', 'the topics were not created', { nextStep: 'make logs SERVICE=setup' })
 }
 
@@ -82,8 +85,10 @@ async function prepareProject({
   const missing = (await engineMissing()) ?? (await composeMissing())
   if (missing) throw new CliError('no-engine', missing, { nextStep: './orderflow engine, or make up STACK=local' })
   if (await ensureEnvFile(repository, brokers)) onProgress('.env: written, with random values for missing secrets')
-  const last = readProject()
-  if (last?.store !== store || last.brokers !== brokers) recordServers({ store, brokers })
+  recordVariables(process.env, await isRecordedAndRunning(readProject() as Project))
+  const last = readProject() as Project
+  await requireLog({ ...last, brokers })
+  if (last.store !== store || last.brokers !== brokers) recordServers({ store, brokers })
   if (observed) await addObservers({ onProgress, signal })
   // Writes this file again, because the other Compose files may have changed.
   await writeAdditions(readReplicaCounts())
@@ -92,12 +97,18 @@ async function prepareProject({
     if (standIn) onProgress(`warning: ${name} is a stand-in: ${standIn}`)
   }
   await buildServiceImages(onProgress)
+  recordBrokers(project, { brokers })
   return project
 }
 
 /** @param args options, then names in docker-compose.yml; without names, starts all containers */
 function startContainers(args: string[]): Promise<void> {
   return compose(composeFiles(), ['up', '--detach', '--wait', '--wait-timeout', '180', ...args])
+}
+
+/** Returns false for a stack that version 0.2.0 started, whose variables are perhaps only in the shell. */
+async function isRecordedAndRunning({ name }: Project): Promise<boolean> {
+  return isRecorded(name) && (await containersOf(name)).some(({ State }) => State.Status === 'running')
 }
 
 /** Waits until all brokers have all records. After the loss of a disk, one of them copies its whole log. */
@@ -117,8 +128,8 @@ async function untilReplicated({ kafka, brokers }: Project, { onProgress, signal
  * Replaces the pods of containers whose image has changed, for example after an upgrade. Compose would stop all pods at the same time. Before that,
  * replaces Kafka and the store if they have changed. Also runs `setup`, because a new version may need new rights.
  */
-async function replaceOutdated(project: string, onProgress: (line: string) => void): Promise<void> {
-  const outdated = await outdatedContainers(project)
+async function replaceOutdated(project: Project, onProgress: (line: string) => void): Promise<void> {
+  const outdated = await outdatedContainers(project.name)
   const pods = services.flatMap(podsOf).filter((pod) => pod.some((name) => outdated.includes(name)))
   if (pods.length === 0) return
   onProgress('setup: starting')
@@ -131,9 +142,10 @@ async function replaceOutdated(project: string, onProgress: (line: string) => vo
 }
 
 /** Starts Kafka and the store, and runs `setup`. Returns false if it fails. */
-async function isSetUp(project: string): Promise<boolean> {
+async function isSetUp(project: Project): Promise<boolean> {
   await startContainers(['setup'])
-  const setup = (await containersOf(project)).find((container) => serviceOf(container) === 'setup')
+  recordVolumes(project)
+  const setup = (await containersOf(project.name)).find((container) => serviceOf(container) === 'setup')
   return setup !== undefined && (await docker('wait', setup.Id)).trim() === '0'
 }
 
