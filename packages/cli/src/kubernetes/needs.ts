@@ -1,5 +1,6 @@
 import { CliError } from '../lib/error.ts'
 import { versions } from '../lib/paths.ts'
+import { givenSettings } from '../lib/variables.ts'
 import { type Cluster, kubectl } from './cluster.ts'
 import { type Values, valuesFile } from './values.ts'
 
@@ -102,5 +103,18 @@ function refusedSidecar({ context, namespace }: Cluster, cause: CliError): CliEr
   return new CliError('denied', `namespace ${namespace} refuses the sidecars of Dapr’s injector: ${cause.message}`, {
     nextStep: `let Dapr drop all privileges of sidecars (the value dapr_sidecar_injector.sidecarDropALLCapabilities=true of its chart). Or allow them: kubectl --context ${context} label namespace ${namespace} pod-security.kubernetes.io/enforce=baseline --overwrite. Or set sidecar: native in ${valuesFile}`,
     cause,
+  })
+}
+
+/**
+ * Checks that the values contain the settings of a shell, because services in the cluster never read the shell.
+ * @throws {CliError} `usage`
+ */
+export function requireNamedSettings({ settings }: Pick<Values, 'settings'>, env: NodeJS.ProcessEnv): void {
+  const given = Object.entries(givenSettings(env)).filter(([name]) => name.includes('__'))
+  const names = given.filter(([name, value]) => value !== String(settings[name] ?? '')).map(([name]) => name)
+  if (names.length === 0) return
+  throw new CliError('usage', `the shell sets ${names.join(', ')}, which STACK=kubernetes does not read`, {
+    nextStep: `unset ${names.join(' ')}, and write settings into ${valuesFile}, and secrets into the Secrets of services (docs/kubernetes.md)`,
   })
 }

@@ -19,7 +19,7 @@ import {
 import { chooseCluster, requireConsent } from './consent.ts'
 import { provideImages } from './images.ts'
 import { linesFromInside } from './inside.ts'
-import { requireInjector, requireKafka, requireProducts } from './needs.ts'
+import { requireInjector, requireKafka, requireNamedSettings, requireProducts } from './needs.ts'
 import { isEnding, partOf, readDeployments, readPods, refusalOf, setupPart, stateOf, waitingReason } from './pods.ts'
 import { ensureApiKeysSecret, ensureSecrets, operatorSecret, readSecrets } from './secrets.ts'
 import { chartFolder, type KubernetesStore, namedStore, readValues, valuesFile } from './values.ts'
@@ -43,6 +43,7 @@ export async function kubernetesUp({ store, ...options }: KubernetesUpOptions): 
   }
   const values = { ...readValues(), store }
   requireKafka(values)
+  requireNamedSettings(values, process.env)
   const cluster = await chooseCluster(process.env)
   onProgress(`context ${cluster.context} (${cluster.server}), namespace ${cluster.namespace}`)
   await requireConsent(cluster, process.env)

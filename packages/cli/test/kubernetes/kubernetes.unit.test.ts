@@ -6,7 +6,7 @@ import { type Cluster, kubectl, readContext } from '../../src/kubernetes/cluster
 import { isLocal, requireConsent } from '../../src/kubernetes/consent.ts'
 import { provideImages } from '../../src/kubernetes/images.ts'
 import { runInside } from '../../src/kubernetes/inside.ts'
-import { requireInjector, requireKafka, requireProducts } from '../../src/kubernetes/needs.ts'
+import { requireInjector, requireKafka, requireNamedSettings, requireProducts } from '../../src/kubernetes/needs.ts'
 import { ensureSecrets } from '../../src/kubernetes/secrets.ts'
 import { readValues, type Values } from '../../src/kubernetes/values.ts'
 import { CliError } from '../../src/lib/error.ts'
@@ -127,6 +127,17 @@ describe('the runner of Kubernetes', () => {
   })
 
   describe('make up', () => {
+    it('refuses settings of the shell that the values do not contain', () => {
+      const settings = { Auth__Mode: 'closed', Limits__AddressPerMinute: '0' }
+      const env = { ...settings, Stream__SaslPassword: 'p', State__ConnectionString: 'uri', OTEL_SDK_DISABLED: 'true' }
+      requireNamedSettings({ settings }, env)
+      expect(() => requireNamedSettings({ settings: {} }, { Auth__Mode: 'closed' }))
+        .to.throw('the shell sets Auth__Mode, which STACK=kubernetes does not read')
+        .with.property('nextStep')
+        .that.contains('kubernetes.yaml')
+      expect(() => requireNamedSettings({ settings }, { Auth__Mode: 'open' })).to.throw('Auth__Mode')
+    })
+
     it('refuses values that name no Kafka', async () => {
       const error = await failureOf(() => requireKafka(valuesWith('sidecar: native')))
       expect(error.message).to.contain('kubernetes.yaml must name your Kafka (kafka.brokers)')
