@@ -4,15 +4,14 @@
 (* the service still handles the earlier delivery.                                                                    *)
 (*                                                                                                                    *)
 (* A handler takes effect in a later step than it begins. It may fail before or after its effect, because of an       *)
-(* outage or a bug, and it may hang. A record has its effect at most once, because handlers ignore known events. A    *)
-(* record with a dead letter meets the same bug in each attempt that begins later.                                    *)
+(* outage or a bug, and it may hang. A record has its effect at most once, because handlers ignore known events.      *)
 EXTENDS Naturals, Sequences
 
 CONSTANTS MaxRepeats,    \* the limit of deliveries that are repeated without an answer
           MaxFaults,     \* the limit of attempts that fail or hang
           (* Guards of the code. FALSE removes a guard. *)
           KeyInSequence, HoldAfterOutage, HoldAfterBug, HeldIsRetried, TurnsOfPartition, OlderDeliveryStops,
-          HandlerTimeLimit, TimedOutChangesNothing
+          HandlerTimeLimit, TimedOutChangesNothing, DeadLetterIsFinal
 
 Records == 1..3
 Key     == <<"a", "a", "b">>
@@ -64,7 +63,7 @@ Begin(d, r) ==
   /\ at[d][r] = "due" /\ HasTurn(d)
   /\ \A q \in Earlier(r) : ~Blocks(d, q)
   /\ \A q \in bugs[d] : at[d][q] \notin Running
-  /\ at' = [at EXCEPT ![d][r] = IF r \in dead THEN "dead" ELSE "begun"]
+  /\ at' = [at EXCEPT ![d][r] = IF DeadLetterIsFinal /\ r \in dead THEN "dead" ELSE "begun"]
   /\ UNCHANGED <<bugs, newest, effects, dead, late, faults>>
 
 (* The second attempt begins when the delivery's other attempts have ended. *)

@@ -91,6 +91,13 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
   }
 
   /**
+   * Returns the entries to handle. It leaves out those of held keys. It also leaves out records with a dead letter, because later records of their key may
+   * have taken effect.
+   */
+  const dueIn = (entries: readonly BulkEntry[], held: ReadonlySet<string | undefined>, turn: Turn): BulkEntry[] =>
+    entries.filter((entry) => !held.has(keyOf(entry)) && !turn.hasDeadLetter(entry))
+
+  /**
    * Returns the outcome of each entry.
    * @param held the keys of failed entries, to which this function adds keys
    */
@@ -98,10 +105,13 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
     entries: readonly BulkEntry[],
     results: ReadonlyMap<BulkEntry, Result>,
     held: Set<string | undefined>,
+    turn: Turn,
   ): Outcome[] {
     return entries.map((entry): Outcome => {
       const [key, result] = [keyOf(entry), results.get(entry)]
+      if (result === 'dead-letter') turn.noteDeadLetter(entry)
       if (typeof result === 'string') return result
+      if (turn.hasDeadLetter(entry)) return 'duplicate'
       if (key !== undefined) held.add(key)
       return 'retried'
     })
@@ -132,15 +142,14 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
           const positions = entries.map((entry) => positionOf(entry, topic))
           whole.add(entries)
           turn ??= turns.begin((positions[0] as RecordPosition).partition)
-          const blockedBy = blockOf(turn, begun)
-          const free = entries.filter((entry) => !held.has(keyOf(entry)))
-          const results = await turn.run(() => handlePart(free, whole, blockedBy))
+          const own = turn
+          const results = await turn.run(() => handlePart(dueIn(entries, held, own), whole, blockOf(own, begun)))
           const failure = [...results.values()].find((result) => typeof result !== 'string')
           if (failure && error === undefined) {
             error = errorType(failure.error)
             log.error({ err: failure.error, topic, ...failure.ids }, 'a part of the batch will be delivered again')
           }
-          const partOutcomes = outcomesOf(entries, results, held)
+          const partOutcomes = outcomesOf(entries, results, held, own)
           countDeliveries(positions, partOutcomes)
           for (const [index, { entryId }] of entries.entries()) {
             const outcome = partOutcomes[index] as Outcome

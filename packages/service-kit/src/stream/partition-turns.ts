@@ -1,32 +1,76 @@
+import { createHash } from 'node:crypto'
+import type { BulkEntry } from './record.ts'
+
 /** The turn of a delivery, among the deliveries of the same partition. */
 export interface Turn {
   /** True if a later delivery of the partition has begun. The sidecar then ignores the answer to this delivery. */
   readonly isOver: boolean
   /** Runs a step of the delivery, after the steps of earlier deliveries that have begun. */
   run<T>(step: () => Promise<T>): Promise<T>
+  /** Notes that the record has a dead letter. */
+  noteDeadLetter(entry: BulkEntry): void
+  /** Returns true if this process wrote a dead letter of the record, in this delivery or an earlier one. */
+  hasDeadLetter(entry: BulkEntry): boolean
 }
+
+interface Partition {
+  turn: { isOver: boolean }
+  steps: Promise<unknown>
+  /** The contents of records with a dead letter, by offset. A topic that was created again has other records at these offsets. */
+  deadLetters: Map<string, string>
+}
+
+/** The number of dead letters that are remembered for a partition. After a restart, the sidecar repeats the records of about a second. */
+const maxDeadLetters = 1_000
 
 /**
  * Creates the turns of a topic's deliveries. The sidecar delivers a partition again if it stopped waiting for an answer, for example after a restart. The
  * later delivery then waits for the current step of the earlier delivery, whose turn is over. So only one delivery of a partition handles records.
  */
 export function createPartitionTurns(): { begin(partition: number): Turn } {
-  const latest = new Map<number, { turn: { isOver: boolean }; steps: () => Promise<unknown> }>()
+  const partitions = new Map<number, Partition>()
+
+  function partitionOf(number: number, turn: { isOver: boolean }): Partition {
+    const known = partitions.get(number)
+    if (known) {
+      known.turn.isOver = true
+      known.turn = turn
+      return known
+    }
+    const partition = { turn, steps: Promise.resolve(), deadLetters: new Map<string, string>() }
+    partitions.set(number, partition)
+    return partition
+  }
+
   return {
-    begin(partition) {
-      const earlier = latest.get(partition)
-      if (earlier) earlier.turn.isOver = true
-      let steps: Promise<unknown> = earlier?.steps() ?? Promise.resolve()
-      const turn = {
-        isOver: false,
-        run<T>(step: () => Promise<T>): Promise<T> {
-          const result = steps.then(step)
-          steps = result.catch(() => {})
+    begin(number) {
+      const turn = { isOver: false }
+      const partition = partitionOf(number, turn)
+      const { deadLetters } = partition
+      return {
+        get isOver() {
+          return turn.isOver
+        },
+        run(step) {
+          const result = partition.steps.then(step)
+          partition.steps = result.catch(() => {})
           return result
         },
+        noteDeadLetter(entry) {
+          deadLetters.set(offsetOf(entry), contentOf(entry))
+          const [oldest] = deadLetters.keys()
+          if (deadLetters.size > maxDeadLetters && oldest !== undefined) deadLetters.delete(oldest)
+        },
+        hasDeadLetter(entry) {
+          const content = deadLetters.size > 0 ? deadLetters.get(offsetOf(entry)) : undefined
+          return content !== undefined && content === contentOf(entry)
+        },
       }
-      latest.set(partition, { turn, steps: () => steps })
-      return turn
     },
   }
 }
+
+const offsetOf = ({ metadata }: BulkEntry): string => String(metadata.__offset)
+
+const contentOf = ({ metadata, value }: BulkEntry): string =>
+  `${metadata.__timestamp} ${createHash('sha256').update(value).digest('base64')}`

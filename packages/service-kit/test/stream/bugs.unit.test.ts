@@ -98,6 +98,23 @@ describe('unexpected errors', () => {
     expect(sidecar.published).to.deep.equal([])
   })
 
+  it('later events of a key wait until an event with a bug was handled again', async () => {
+    const steps: string[] = []
+    const of = (offset: number, key: string) => {
+      const entry = orderEntry(offset)
+      const value = Buffer.from(entry.value.toString().replace('"Total":1', `"Total":${offset}`))
+      return { ...entry, value, metadata: { ...entry.metadata, __key: key } }
+    }
+    const consumer = consumerOf(async ({ Payload: { Total } }) => {
+      const isFirst = !steps.includes('bug')
+      if (Total === 3) await new Promise(setImmediate)
+      steps.push(Total === 1 && isFirst ? 'bug' : String(Total))
+      if (steps.at(-1) === 'bug') throw new TypeError('a bug')
+    })
+    expect(await statuses(consumer, of(1, 'a'), of(2, 'a'), of(3, 'b'))).to.deep.equal(Array(3).fill('SUCCESS'))
+    expect(steps).to.deep.equal(['bug', '3', '1', '2'])
+  })
+
   it('an event becomes a dead letter after its handler failed twice with a bug, and the log has the stack', async () => {
     let calls = 0
     const consumer = consumerOf(() => {

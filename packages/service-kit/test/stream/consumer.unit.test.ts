@@ -663,6 +663,27 @@ describe('createConsumer', () => {
     expect(statuses).to.deep.equal([['SUCCESS', 'RETRY'], ['SUCCESS']])
   })
 
+  it('attempts a record with a dead letter once, even if its delivery is repeated', async () => {
+    const steps: string[] = []
+    let isBroken = true
+    handle = async ({ Payload }) => {
+      steps.push(Payload.CustomerName)
+      if (isBroken && Payload.CustomerName === 'a1') throw new TypeError('a bug')
+    }
+    const named = (CustomerName: string) =>
+      entry({ ...envelope, Payload: { ...envelope.Payload, CustomerName } }, CustomerName.slice(0, 1))
+    const [a1, a2] = [named('a1'), named('a2')]
+    const consumer = createConsumer('orderevents', handlers, options())
+    await consumer.deliver([[a1, a2]])
+    isBroken = false
+    expect((await consumer.deliver([[a1, a2]])).map(({ status }) => status)).to.deep.equal(['SUCCESS', 'SUCCESS'])
+    expect(steps).to.deep.equal(['a1', 'a1', 'a2', 'a2'])
+    // The topic was created again, and has another record at this position.
+    await consumer.deliver([[{ ...named('a3'), metadata: a1.metadata }]])
+    expect(steps.at(-1)).to.equal('a3')
+    expect(sidecar.published).to.have.length(1)
+  })
+
   it('handles records of other keys while a record waits', async () => {
     const ended: string[] = []
     let endFirst = () => {}
