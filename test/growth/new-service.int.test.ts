@@ -1,5 +1,5 @@
-import { rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { expect } from 'chai'
 import { changesIn, checkoutOfRepository } from '../support/checkouts/checkout.ts'
 import type { RepositoryCopy } from '../support/checkouts/repository-copy.ts'
@@ -70,13 +70,52 @@ describe('make new-service', () => {
 
   it('rejects names that are in use, invalid or reserved, and changes nothing', async () => {
     const before = await changesIn(copy)
-    for (const name of ['shipping', 'order-service', 'gift-card-service', 'page-options-service']) {
+    for (const name of [
+      'shipping',
+      'order-service',
+      'gift-card-service',
+      'page-options-service',
+      'return-service',
+      'type-service',
+    ]) {
       const { code, stderr } = await make(name)
       expect([name, code]).to.deep.equal([name, 2])
       expect(stderr).to.match(/^error: .+\nnext: /)
     }
     expect(await changesIn(copy)).to.deep.equal(before)
   })
+
+  const failures: [program: string, message: RegExp, file: string, change: (text: string) => string][] = [
+    ['the linter', /missing\.grit/, 'biome.json', (text) => text.replace('no-spread-arguments', 'missing')],
+    ['the generator', /EISDIR/, 'components/subscriptions.trip-service.yaml/a', () => ''],
+    [
+      'npm',
+      /npm install failed/,
+      'package.json',
+      (text) => text.replace('pendencies": {', '$&"@orderflow/missing": "1",'),
+    ],
+  ]
+  for (const [program, message, path, change] of failures) {
+    it(`changes nothing if ${program} fails, even if generated files were out of date`, async () => {
+      const file = join(copy.folder, path)
+      const text = existsSync(file) ? readFileSync(file, 'utf8') : undefined
+      copy.write(path, change(text ?? ''))
+      copy.write('envelope-schema/topics.json', '{}')
+      const before = await changesIn(copy)
+      const { code, stderr } = await make('trip-service')
+      const [after, topics] = [
+        await changesIn(copy),
+        readFileSync(join(copy.folder, 'envelope-schema/topics.json'), 'utf8'),
+      ]
+      if (text === undefined) rmSync(dirname(file), { recursive: true })
+      else copy.write(path, text)
+      await copy.run('git', ['checkout', 'envelope-schema/topics.json'])
+      expect(stderr)
+        .to.match(message)
+        .and.match(/^error: trip-service was not created: /)
+      expect([code, after, topics]).to.deep.equal([2, before, '{}'])
+    })
+  }
 
   it('stops at a schema with an unsupported format, and names the file, the path and the alternatives', async () => {
     const file = 'envelope-schema/schemas/events/RoomBooked.1.json'

@@ -318,8 +318,8 @@ export const commandGroups: CommandGroups = {
           summary: 'the event that the service reacts to (default: the first event of `answers` in services.json)',
         },
       },
-      run: async ({ args: [name = ''], text }) =>
-        (await import('./new-service/new-service.ts')).newService(name, text('event')),
+      run: async ({ args: [name = ''], text, signal }) =>
+        (await import('./new-service/new-service.ts')).newService(name, text('event'), signal()),
     },
     generate: {
       summary: 'Generate files from services.json and the schemas of events',

@@ -1,7 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { asyncApiDocument, type ReceivedEnvelope, schemaDocuments } from '@orderflow/envelope'
-import { eventsOf, topicOfEvent } from '@orderflow/service-kit/application'
+import { type Application, eventsOf, topicOfEvent } from '@orderflow/service-kit/application'
+import { CliError } from '../lib/error.ts'
+import { isIdentifier } from '../lib/identifier.ts'
 import { applicationName, repository } from '../lib/paths.ts'
 import { application, outsideEvents, partitions, services } from '../lib/services.ts'
 import { appIdOf } from './components.ts'
@@ -33,10 +35,21 @@ export function asyncApiFile(): string {
   )
 }
 
-const topicsWithEvents = () => application.topics.map((topic) => ({ ...topic, events: eventsOf(application, topic) }))
+const topicsWithEvents = (app: Application = application) =>
+  app.topics.map((topic) => ({ ...topic, events: eventsOf(app, topic) }))
 
-export function topicConstants(): string {
-  const constants = topicsWithEvents().map(({ name, constant, events }) => {
+/** @throws {CliError} `usage` for a constant that is a reserved word of TypeScript */
+export function topicConstants(app?: Application): string {
+  const constants = topicsWithEvents(app).map(({ name, constant, events }) => {
+    if (!isIdentifier(constant)) {
+      throw new CliError(
+        'usage',
+        `/topics/${name} of services.json would define the constant ${constant}, which is reserved`,
+        {
+          nextStep: 'add a "constant" with another name to the topic',
+        },
+      )
+    }
     const doc = events.length > 0 ? `Topic of ${events.join(', ')}.` : 'Topic without an event.'
     return `/** ${doc} */\nexport const ${constant} = '${name}'\n`
   })

@@ -67,6 +67,11 @@ export async function outdatedFiles(): Promise<string[]> {
   return [...(await changedTypes()), ...changedFiles()].map(([path]) => path)
 }
 
+/** Returns the paths of all files that `generate` writes or removes, also of those that are up to date. */
+export async function generatedPaths(): Promise<string[]> {
+  return [...(await (await import('./types.ts')).typesAndCopies()), ...generatedFiles()].map(([path]) => path)
+}
+
 function read(path: string): string | undefined {
   const file = join(repository, path)
   return existsSync(file) ? readFileSync(file, 'utf8') : undefined

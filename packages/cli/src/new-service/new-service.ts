@@ -1,41 +1,33 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { brokersFile, postgresqlFile } from '../containers/project.ts'
+import { generatedPaths } from '../generate/files.ts'
 import { CliError } from '../lib/error.ts'
 import { isInstalled, programFile, repository } from '../lib/paths.ts'
 import type { ServicePorts } from '../lib/ports.ts'
 import { npmInstall, runTool } from '../lib/run-tool.ts'
 import { application, services } from '../lib/services.ts'
 import { print } from '../lib/terminal.ts'
+import { snapshotOf } from './snapshot.ts'
 import { heardEvent, serviceFiles } from './template.ts'
 
 /**
- * Runs `make new-service`.
+ * Runs `make new-service`. After a failure, all files are the same as before.
  * @param event by default the first answer of the first reaction in services.json
  * @throws {CliError} `usage` for an invalid or used name, or an unknown event
  */
-export async function newService(name: string, event?: string): Promise<void> {
+export async function newService(name: string, event: string | undefined, signal: AbortSignal): Promise<void> {
   const heard = heardEvent(event)
   const ports = nextPorts()
   const files = serviceFiles(name, heard)
   if (services.some((service) => service.name === name) || existsSync(join(repository, name))) {
     throw new CliError('usage', `${name} already exists`, { nextStep: 'choose another name' })
   }
-  const registry = join(repository, 'services.json')
   const registered = withService(readFileSync(registry, 'utf8'), name, { ...ports, topic: heard.topic })
   const undo = undoCommand(repository, name)
 
-  for (const [path, text] of files) {
-    const file = join(repository, name, path)
-    mkdirSync(dirname(file), { recursive: true })
-    writeFileSync(file, text)
-  }
-  writeFileSync(registry, registered)
-  await run(process.execPath, 'node_modules/.bin/biome', 'check', '--write', name)
-  // Generates files in a new process, because this process has already read the old services.json.
-  await run(process.execPath, programFile('#cli'), 'generate')
-  await link(name, undo)
+  await orRestore(name, await generatedPaths(), signal, () => create(name, files, registered, signal))
 
   for (const path of files.keys()) print(`written: ${name}/${path}`)
   print(`written: components/subscriptions.${name}.yaml`)
@@ -46,6 +38,50 @@ export async function newService(name: string, event?: string): Promise<void> {
   )
   print('next: make up, then continue with docs/new-service.md')
   if (undo) print(`undo: ${undo}`)
+}
+
+const registry = join(repository, 'services.json')
+
+async function create(
+  name: string,
+  files: ReadonlyMap<string, string>,
+  registered: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const run = (...args: string[]) => runTool(process.execPath, args, { cwd: repository, signal })
+  for (const [path, text] of files) {
+    const file = join(repository, name, path)
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, text)
+  }
+  writeFileSync(registry, registered)
+  await run('node_modules/.bin/biome', 'check', '--write', name)
+  // Generates files in a new process, because this process has already read the old services.json.
+  await run(programFile('#cli'), 'generate')
+  // Makes the folder an npm workspace. All packages are installed already, so npm needs no network.
+  await npmInstall(repository, '--offline')
+}
+
+/** @param generated the paths of generated files, because `generate` also writes those that are out of date for another reason */
+async function orRestore(
+  name: string,
+  generated: readonly string[],
+  signal: AbortSignal,
+  work: () => Promise<void>,
+): Promise<void> {
+  const installed = ['.package-lock.json', '.installed-lock.json'].map((file) => `node_modules/${file}`)
+  const restore = snapshotOf(repository, new Set([...changed, ...generated, ...installed]))
+  try {
+    await work()
+  } catch (cause) {
+    rmSync(join(repository, name), { recursive: true, force: true })
+    restore()
+    if (signal.aborted) throw new CliError('interrupted', `interrupted; ${name} was not created`)
+    throw new CliError('provision-failed', `${name} was not created: ${(cause as Error).message}`, {
+      nextStep: 'correct the cause, and run this again; all files are the same as before',
+      cause,
+    })
+  }
 }
 
 /** The files and folders that the command changes. */
@@ -79,24 +115,6 @@ export function undoCommand(folder: string, name: string): string | undefined {
     return undefined
   }
 }
-
-/** Makes the folder an npm workspace. All packages are installed already, so npm needs no network. */
-async function link(name: string, undo: string | undefined): Promise<void> {
-  try {
-    await npmInstall(repository, '--offline')
-  } catch (cause) {
-    throw new CliError(
-      'provision-failed',
-      `${name} is written, but npm could not make it a workspace: ${(cause as Error).message}`,
-      {
-        nextStep: `npm install${undo ? `; or undo it: ${undo}` : ''}`,
-        cause,
-      },
-    )
-  }
-}
-
-const run = (command: string, ...args: string[]) => runTool(command, args, { cwd: repository })
 
 type NewPorts = Pick<ServicePorts, 'http' | 'https' | 'channel'>
 

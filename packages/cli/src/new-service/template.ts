@@ -5,8 +5,10 @@ import { fileURLToPath } from 'node:url'
 import { type EventName, eventNames, isGuidField, newestType, payloadFields } from '@orderflow/envelope'
 import { type Application, topicOfEvent } from '@orderflow/service-kit/application'
 import { CliError } from '../lib/error.ts'
+import { isIdentifier } from '../lib/identifier.ts'
 import { packagesVersion, repository } from '../lib/paths.ts'
 import { application } from '../lib/services.ts'
+import { identifiersIn, isReserved, lower, type Names, namesOf, requireUnused } from './names.ts'
 
 /**
  * The folder of the template, which is a complete service for spare parts. No other code uses these words. TypeScript cannot check the template, only
@@ -17,14 +19,17 @@ const folder = fileURLToPath(new URL('template', import.meta.url))
 /**
  * Returns a new service's files by path. The files must be formatted afterwards, because the length of the name changes line breaks and the order of
  * imports.
+ * @throws {CliError} `usage` if the code would use a name twice, or a reserved word
  */
 export function serviceFiles(name: string, event: HeardEvent): Map<string, string> {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
     .map((file) => [file.slice(folder.length + 1), readFileSync(file, 'utf8')] as const)
-  const own = namesOf(name, files.map(([, text]) => text).join('\n'))
-  const names = new Map([...own, ...heardNames(event), ...packageNames(name), [newAppId, randomUUID()]])
+  const texts = new Map(files)
+  const defined = new Map([...namesOf(name), ...heardVariables(event, [...texts.values()].join('\n'))])
+  requireUnused(name, texts, (text) => renamed(text, defined))
+  const names = new Map([...defined, ...heardNames(event), ...packageNames(name), [newAppId, randomUUID()]])
   return new Map(files.map(([path, text]) => [renamed(path, names), renamed(text, names)]))
 }
 
@@ -59,51 +64,6 @@ function renamed(text: string, names: Names): string {
   )
 }
 
-/** Maps each form of the template's name, such as `SparePart`, to the same form of the new name. */
-type Names = ReadonlyMap<string, string>
-
-const maxLength = 40
-const form = /^[a-z][a-z0-9]*(-[a-z0-9]+)*-service$/
-
-/**
- * @param code the code of the template, which must not use a form of the new name for another purpose
- * @throws {CliError} `usage` with the rules for names
- */
-export function namesOf(name: string, code: string): Names {
-  if (!form.test(name) || name.length > maxLength) {
-    throw new CliError('usage', name ? `${name} is not a valid name of a service` : 'the name is missing', {
-      nextStep: `NAME is lower-case words joined by hyphens, ends in -service and has at most ${maxLength} characters`,
-    })
-  }
-  const words = name.split('-').slice(0, -1)
-  const pascal = words.map(capital).join('')
-  if (pascal in globalThis || new RegExp(`\\b${pascal}\\b`).test(code)) {
-    throw new CliError('usage', `${name} would define ${pascal}, but every service already has a ${pascal}`, {
-      nextStep: `choose a more specific name, such as ${words[0] === 'order' ? 'my' : 'order'}-${name}`,
-    })
-  }
-  const many = [...words.slice(0, -1), plural(words.at(-1) ?? '')]
-  return new Map([
-    ['spare-parts', many.join('-')],
-    ['spare-part', words.join('-')],
-    ['spareParts', lower(many.map(capital).join(''))],
-    ['sparePart', lower(pascal)],
-    ['SparePart', pascal],
-    ['Spare parts', capital(many.join(' '))],
-    ['Spare part', capital(words.join(' '))],
-    ['spare parts', many.join(' ')],
-    ['spare part', words.join(' ')],
-  ])
-}
-
-const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1)
-const lower = (word: string) => word.charAt(0).toLowerCase() + word.slice(1)
-
-function plural(word: string): string {
-  if (/[^aeiou]y$/.test(word)) return `${word.slice(0, -1)}ies`
-  return /(s|x|z|ch|sh)$/.test(word) ? `${word}es` : `${word}s`
-}
-
 interface HeardEvent {
   name: string
   /** The name of the topic's constant in generated code. */
@@ -112,9 +72,6 @@ interface HeardEvent {
 }
 
 export const placeholder: HeardEvent = { name: 'SomethingHappened', constant: 'someEvents', key: 'ThingId' }
-
-/** Fields that every document has. A key with the same name gets another name in the document. */
-const ownFields = ['id', 'createdAt', 'causationId', 'correlationId', 'traceId']
 
 /**
  * Returns the event that a new service consumes. `key` is the key field of the topic if that is a single GUID, otherwise the first GUID field of the
@@ -151,19 +108,30 @@ export function heardEvent(name: string | undefined, app: Application = applicat
   return { name: event, constant: topic.constant, key, topic: topic.name }
 }
 
-/** Also checks that the event has the field, because perhaps only other events of the topic have it. */
-const isGuid = (event: EventName, field: string) => payloadFields(event).includes(field) && isGuidField(event, field)
+/**
+ * Also checks that the event has the field, because perhaps only other events of the topic have it. The name becomes one of a variable, with a prefix
+ * if necessary.
+ */
+const isGuid = (event: EventName, field: string) =>
+  isIdentifier(`event${field}`) && payloadFields(event).includes(field) && isGuidField(event, field)
 
-function heardNames({ name, constant, key }: HeardEvent): ReadonlyMap<string, string> {
-  const asVariable = (field: string) => {
-    const variable = lower(field)
-    return ownFields.includes(variable) ? `event${field}` : variable
-  }
+/** Maps the variables of the event. */
+function heardVariables({ constant, key }: HeardEvent, code: string): Names {
+  const field = lower(placeholder.key)
+  const used = identifiersIn(code)
+  used.delete(field)
+  const variable = lower(key)
   return new Map([
-    [placeholder.name, name],
-    [`${placeholder.name}@1`, newestType(name)],
     [placeholder.constant, constant],
-    [placeholder.key, key],
-    [lower(placeholder.key), asVariable(key)],
+    // For example, every document already has an id.
+    [field, used.has(variable) || isReserved(variable) ? `event${key}` : variable],
   ])
 }
+
+/** Maps the names of the event and its field, which code uses only in strings and as properties. */
+const heardNames = ({ name, key }: HeardEvent): Names =>
+  new Map([
+    [placeholder.name, name],
+    [`${placeholder.name}@1`, newestType(name)],
+    [placeholder.key, key],
+  ])

@@ -1,8 +1,7 @@
 import { expect } from 'chai'
 import { CliError } from '../../src/lib/error.ts'
-import { namesOf } from '../../src/new-service/template.ts'
-
-const code = "import type { Page } from '@orderflow/service-kit'"
+import { namesOf } from '../../src/new-service/names.ts'
+import { placeholder, serviceFiles } from '../../src/new-service/template.ts'
 
 describe('namesOf', () => {
   const cases: [name: string, one: string, many: string, type: string, prose: string][] = [
@@ -14,7 +13,7 @@ describe('namesOf', () => {
   ]
   for (const [name, one, many, type, prose] of cases) {
     it(`derives the plural ${many} from ${name}`, () => {
-      const names = namesOf(name, code)
+      const names = namesOf(name)
       const found = ['spare-part', 'spare-parts', 'SparePart', 'Spare parts'].map((form) => names.get(form))
       expect(found).to.deep.equal([one, many, type, prose])
     })
@@ -31,13 +30,46 @@ describe('namesOf', () => {
     'a--b-service',
   ]
   const long = `${'x'.repeat(33)}-service`
-  // The last two names need the types Date and Page. JavaScript already has Date, and `code` already has Page.
-  for (const name of [...bad, long, 'date-service', 'page-service']) {
-    it(`refuses the name ${name || '(empty)'}`, () => {
-      expect(() => namesOf(name, code))
-        .to.throw(CliError)
-        .with.property('nextStep')
-        .that.is.a('string')
+  for (const name of [...bad, long]) {
+    it(`refuses the name ${name || '(empty)'}`, () => expectRefusal(() => namesOf(name)))
+  }
+})
+
+const expectRefusal = (work: () => unknown) =>
+  expect(work).to.throw(CliError).with.property('nextStep').that.is.a('string')
+
+describe('serviceFiles', () => {
+  const reserved: [reason: string, ...words: string[]][] = [
+    ['a reserved word', 'return', 'package', 'enum', 'null', 'static'],
+    ['a word that is reserved in some functions', 'await', 'yield', 'arguments', 'eval'],
+    ['a global of JavaScript', 'date', 'undefined', 'infinity', 'constructor'],
+    ['a global after a suffix', 'type', 'range', 'syntax', 'value'],
+    ['a type of its imports', 'page-options', 'documents', 'pick'],
+    ['a function of its imports, or of its own', 'tenant', 'rank', 'earlier', 'save'],
+    ['a variable of its own', 'stored', 'changed', 'event'],
+    ['a file of its own', 'scenarios'],
+    ['a model of every API', 'problem'],
+  ]
+  for (const [reason, ...words] of reserved) {
+    for (const word of words) {
+      it(`refuses ${word}-service, which would define ${reason}`, () =>
+        expectRefusal(() => serviceFiles(`${word}-service`, placeholder)))
+    }
+  }
+
+  for (const word of ['shipping', 'node', 'order-id', 'store', 'key', 'of', 'any', 'the', 'record']) {
+    it(`accepts the name ${word}-service`, () => {
+      expect([...serviceFiles(`${word}-service`, placeholder).keys()]).to.include(`src/domain/${word}.ts`)
     })
   }
+
+  for (const key of ['Id', 'Class', 'Event', 'Return', 'Await']) {
+    it(`renames the variable of an event's field ${key}`, () => {
+      const files = serviceFiles('gift-card-service', { ...placeholder, key })
+      expect(files.get('src/domain/gift-card.ts')).to.contain(`const { ${key}: event${key} } = event.Payload`)
+    })
+  }
+
+  it('refuses a topic whose constant the code already has', () =>
+    expectRefusal(() => serviceFiles('gift-card-service', { ...placeholder, constant: 'save' })))
 })

@@ -4,12 +4,12 @@ import { sparePartIdOf } from '../src/domain/spare-part.ts'
 import { service } from '../src/service.ts'
 import { subject } from './subject.ts'
 
-const ThingId = randomUUID()
-const id = sparePartIdOf(ThingId)
-const first = event('SomethingHappened', { ThingId })
+const thingId = randomUUID()
+const id = sparePartIdOf(thingId)
+const first = event('SomethingHappened', { ThingId: thingId })
 const second = event(
   'SomethingHappened',
-  { ThingId },
+  { ThingId: thingId },
   { creationDate: new Date(Date.parse(first.CreationDate) + 1_000) },
 )
 
@@ -20,7 +20,7 @@ describe('spare-part-service in memory', () => {
     scenario(service)
       .given(first)
       .when(request('GET', `/v1/spare-parts/${id}`))
-      .then({ answered: { status: 200, body: { id, thingId: ThingId } } }))
+      .then({ answered: { status: 200, body: { id, thingId } } }))
 
   it('keeps the document of the earliest event for each ThingId, in whatever order events arrive', () =>
     scenario(service)
