@@ -41,7 +41,7 @@ const rooms: Record<string, Record<string, string[]>> = {
     containers: ['lib', 'kafka', 'provision', 'offline', 'runner.ts'],
     dev: ['lib', 'processes', 'runner.ts'],
     generate: ['lib', 'kafka', 'processes', 'containers', 'observe'],
-    'new-service': ['lib', 'containers'],
+    'new-service': ['lib', 'containers', 'generate'],
     upgrade: ['lib', 'generate'],
     release: ['lib', 'kafka', 'containers', '../release-image'],
     kubernetes: ['lib', 'kafka', 'containers', 'runner.ts'],

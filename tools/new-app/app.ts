@@ -7,12 +7,14 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { CliError, isPortFree, npmInstall, repository, runTool } from '@orderflow/cli'
 import { packageNames } from '@orderflow/packages'
+import { createRepository } from './repository.ts'
 
 /** The origin of the packages: an npm registry, or archives by the packages' names without a scope. The application keeps archives in `vendor/`. */
 export type PackageSource = { archives: ReadonlyMap<string, string> } | { registry: string; version: string }
@@ -23,6 +25,8 @@ export interface NewApp {
   /** True to leave out the services and events of the example. */
   isEmpty: boolean
   source: PackageSource
+  /** Aborts on Ctrl-C. */
+  signal: AbortSignal
   onProgress: (line: string) => void
 }
 
@@ -65,42 +69,49 @@ export function requireFolder(folder: string): string {
 }
 
 /**
- * Creates the repository of an application, installs its packages and commits everything.
+ * Creates the repository of an application, installs its packages and commits everything. After a failure, removes all its files.
  * @throws {CliError} `usage` for an unsuitable name, or a folder with files
  */
-export async function createApp({ folder, isEmpty, source, onProgress }: NewApp): Promise<void> {
+export async function createApp({ folder, isEmpty, source, signal, onProgress }: NewApp): Promise<void> {
   const name = requireFolder(folder)
-  onProgress(`${name}: writing its files`)
-  for (const [path, text] of filesOf(name, await freeOffset(folder), isEmpty, source)) write(join(folder, path), text)
-  chmodSync(join(folder, 'orderflow'), 0o755)
-  mkdirSync(join(folder, 'envelope-schema/schemas/events'), { recursive: true })
-  for (const archive of archivesOf(source).values()) cpSync(archive, join(folder, 'vendor', basename(archive)))
-  await complete(folder, name, onProgress).catch((cause: Error) => {
-    const nextStep = `solve the problem, delete ${folder}, and run make new-app again`
-    throw new CliError('provision-failed', cause.message, { nextStep, cause })
-  })
+  const offset = await freeOffset(folder)
+  const created = mkdirSync(folder, { recursive: true })
+  try {
+    onProgress(`${name}: writing its files`)
+    for (const [path, text] of filesOf(name, offset, isEmpty, source)) write(join(folder, path), text)
+    chmodSync(join(folder, 'orderflow'), 0o755)
+    mkdirSync(join(folder, 'envelope-schema/schemas/events'), { recursive: true })
+    for (const archive of archivesOf(source).values()) cpSync(archive, join(folder, 'vendor', basename(archive)))
+    await complete(folder, name, signal, onProgress)
+  } catch (cause) {
+    if (created !== undefined) rmSync(created, { recursive: true })
+    else for (const path of readdirSync(folder)) rmSync(join(folder, path), { recursive: true })
+    if (signal.aborted) throw new CliError('interrupted', 'interrupted; the application was not created')
+    const nextStep = (cause as CliError).nextStep ?? 'solve the problem, and run make new-app again'
+    throw new CliError('provision-failed', `${name} was not created: ${(cause as Error).message}`, { nextStep, cause })
+  }
 }
 
-async function complete(folder: string, name: string, onProgress: (line: string) => void): Promise<void> {
-  const run = (command: string, ...args: string[]) => runTool(command, args, { cwd: folder })
+async function complete(
+  folder: string,
+  name: string,
+  signal: AbortSignal,
+  onProgress: (line: string) => void,
+): Promise<void> {
+  const orderflow = (...args: string[]) => runTool('./orderflow', args, { cwd: folder, signal })
   onProgress(`${name}: installing npm packages`)
   await npmInstall(folder)
   onProgress(`${name}: generating files`)
-  await run('./orderflow', 'generate')
-  await run('./orderflow', 'node', 'node_modules/.bin/biome', 'check', '--write')
-  await run('git', 'init', '--quiet', '--initial-branch=main')
-  await run('git', 'add', '--all')
-  const isKnown = await run('git', 'var', 'GIT_COMMITTER_IDENT').then(
-    () => true,
-    () => false,
-  )
-  const author = isKnown ? [] : ['-c', 'user.name=make new-app', '-c', 'user.email=new-app@localhost']
-  const commit = ['commit', '--quiet', '--no-gpg-sign', '--message', `Create the application ${name}`]
-  await runTool('git', [...author, ...commit], { cwd: folder })
+  await orderflow('generate')
+  await orderflow('node', 'node_modules/.bin/biome', 'check', '--write')
+  await createRepository(folder, `Create the application ${name}`)
 }
 
 function requireName(folder: string): string {
   const name = basename(folder)
+  if (name === 'orderflow') {
+    throw new CliError('usage', 'the name orderflow is reserved for the packages', { nextStep: 'choose another name' })
+  }
   if (nameForm.test(name) && name.length <= longestName) return name
   throw new CliError('usage', `${name} is not a valid name of an application`, {
     nextStep: `the last part of DIR is the name: lower-case words joined by hyphens, with at most ${longestName} characters`,

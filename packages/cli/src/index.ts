@@ -62,6 +62,7 @@ export { denyTransactions, transactionDenial, transactionsWarning } from './kafk
 export { bodyOf, makeCertificate, newSecret, pemOf } from './lib/credentials.ts'
 export { CliError, reportError } from './lib/error.ts'
 export { freePort, freePorts, freeServicePorts, isPortFree } from './lib/free-ports.ts'
+export { checkClone, git, stage } from './lib/git.ts'
 export {
   baseImage,
   daprdImage,

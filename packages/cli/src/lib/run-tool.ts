@@ -48,13 +48,19 @@ export async function runTool(command: string, args: string[], options: RunToolO
   throw new CliError('provision-failed', `${command} ${args[0]} failed (${code}):\n${printed}`)
 }
 
+/**
+ * Flags with which npm installs all packages of a folder. Without them, npm would install into npm workspaces that contain the folder. A person's
+ * settings could also turn off the workspaces of the folder.
+ */
+const ownPackages = (folder: string) => [`--prefix=${folder}`, '--workspaces=null']
+
 /** Installs the packages of a folder without running their scripts. `flags` are additional flags of `npm install`. */
 export async function npmInstall(folder: string, ...flags: string[]): Promise<void> {
   const installed = join(folder, 'node_modules/.installed-lock.json')
   // Without these files, `packages/cli/node` repeats an installation that failed.
   for (const lock of [installed, join(folder, 'node_modules/.package-lock.json')]) rmSync(lock, { force: true })
   const quiet = ['--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error']
-  await runTool('npm', ['install', ...flags, ...quiet], { cwd: folder })
+  await runTool('npm', ['install', ...ownPackages(folder), ...flags, ...quiet], { cwd: folder })
   // `packages/cli/node` compares this copy with the lock file to find missing packages.
   copyFileSync(join(folder, 'package-lock.json'), installed)
 }

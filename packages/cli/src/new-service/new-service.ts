@@ -110,7 +110,7 @@ export function undoCommand(folder: string, name: string): string | undefined {
       ...['components', 'chart/files/components'].map((folder) => `${folder}/subscriptions.${name}.yaml`),
       `.run/attach-to-${name}.run.xml`,
     ]
-    return `git restore --source=${state.slice(0, 12)} ${changed.join(' ')} && git clean -fd ${files.join(' ')}`
+    return `git restore --source=${state.slice(0, 12)} ${changed.join(' ')} && git clean -fdx ${files.join(' ')}`
   } catch {
     return undefined
   }

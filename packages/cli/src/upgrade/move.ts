@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { CliError } from '../lib/error.ts'
+import { checkClone, git, stage } from '../lib/git.ts'
 import { npmInstall, runInTerminal, runTool } from '../lib/run-tool.ts'
-import { git } from './git.ts'
 import { replacementOf } from './packages.ts'
 import { generateTitle, type Plan, planText, releaseIn, undoText, updateTitle } from './plan.ts'
 import { isNewer, type Step, stepsAfter } from './steps.ts'
@@ -33,10 +33,12 @@ export async function move(given: Move): Promise<void> {
   const again = 'go back, correct the cause, and upgrade again'
   const run = (title: string, work: () => unknown, advice = again) => runStep(plan, { title, work, advice, print })
 
+  let packages: string[] = []
   await git(application, 'switch', '--quiet', '--create', plan.branch)
   await run(updateTitle(plan.after), async () => {
-    replacePackages()
+    packages = [...replacePackages(), 'package-lock.json']
     await npmInstall(application)
+    await stage(application, packages)
     await commit(application, updateTitle(plan.after))
   })
   // Steps come first, because the new version may be unable to read the old services.json.
@@ -47,8 +49,11 @@ export async function move(given: Move): Promise<void> {
     })
   }
   await run(generateTitle(plan.after), async () => {
-    await runTool('./orderflow', ['generate'], { cwd: application })
+    const printed = await runTool('./orderflow', ['generate'], { cwd: application })
+    const written = Array.from(printed.matchAll(/^written: (.+)$/gm), ([, path = '']) => path)
+    await stage(application, written)
     await commit(application, generateTitle(plan.after))
+    await checkClone(application, [...packages, ...written])
   })
   const test = () => {
     const code = runInTerminal('make', ['--no-print-directory', '-C', application, 'test'])

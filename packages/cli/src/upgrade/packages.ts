@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { CliError } from '../lib/error.ts'
 
 interface Manifest {
@@ -15,12 +15,12 @@ const scope = '@orderflow/'
 const readManifest = (file: string) => JSON.parse(readFileSync(file, 'utf8')) as Manifest
 
 /**
- * Reads the manifests of an application and the new archives. Returns a function that writes the new version into each package.json, and replaces the
- * archives.
+ * Reads the manifests of an application and the new archives. Returns a function that writes the new version into each package.json, replaces the
+ * archives, and returns the written paths.
  * @param archives the folder of the new archives; undefined if the application installs its packages from a registry
  * @throws {CliError} `usage` if an archive is missing or unsuitable
  */
-export function replacementOf(application: string, version: string, archives: string | undefined): () => void {
+export function replacementOf(application: string, version: string, archives: string | undefined): () => string[] {
   const rootFile = join(application, 'package.json')
   const folders = globSync(readManifest(rootFile).workspaces ?? [], { cwd: application })
   const files = [rootFile, ...folders.map((folder) => join(application, folder, 'package.json'))]
@@ -40,23 +40,24 @@ export function replacementOf(application: string, version: string, archives: st
   const replaceArchives =
     archives !== undefined && root
       ? archivesReplacement(application, root.manifest, used, { archives, version })
-      : () => {}
+      : () => []
   return () => {
-    replaceArchives()
+    const replaced = replaceArchives()
     for (const { file, manifest } of manifests) write(file, manifest)
+    return [...replaced, ...files.map((file) => relative(application, file))]
   }
 }
 
 /**
  * Reads the archives of the used packages, and of the packages that these need. Adds all of them to the root, or npm would look for them in its registry.
- * Returns a function that replaces the old archives.
+ * Returns a function that replaces the old archives, and returns the paths of the new ones.
  */
 function archivesReplacement(
   application: string,
   root: Manifest,
   used: Set<string>,
   { archives, version }: { archives: string; version: string },
-): () => void {
+): () => string[] {
   const vendor = dirname(root.dependencies?.[`${scope}cli`]?.slice('file:'.length) ?? '')
   root.devDependencies ??= {}
   const contents = new Map<string, Buffer>()
@@ -81,6 +82,7 @@ function archivesReplacement(
   return () => {
     for (const old of globSync(join(vendor, 'orderflow-*.tgz'), { cwd: application })) rmSync(join(application, old))
     for (const [archive, content] of contents) writeFileSync(join(application, vendor, archive), content)
+    return [...contents.keys()].map((archive) => join(vendor, archive))
   }
 }
 

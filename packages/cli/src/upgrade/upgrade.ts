@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { outdatedFiles } from '../generate/files.ts'
 import { CliError } from '../lib/error.ts'
+import { git } from '../lib/git.ts'
 import { repository } from '../lib/paths.ts'
 import { runInTerminal, runTool } from '../lib/run-tool.ts'
-import { git } from './git.ts'
 
 const buildPackages =
   'run make -C tools packages in a newer clone of orderflow, then ./orderflow upgrade CLONE/dist/packages'

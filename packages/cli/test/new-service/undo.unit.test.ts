@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect } from 'chai'
 import { changed, undoCommand } from '../../src/new-service/new-service.ts'
@@ -22,6 +22,7 @@ describe('undoCommand', () => {
     git('add', '.')
     git('-c', 'user.name=a', '-c', 'user.email=a@example.com', 'commit', '--quiet', '--message=first')
     write(join(folder, 'services.json'), 'topics of my own')
+    writeFileSync(join(folder, '.git/info/exclude'), '*.yaml\n')
     const before = git('status', '--short')
 
     const undo = undoCommand(folder, 'gift-card-service') ?? ''
@@ -35,6 +36,7 @@ describe('undoCommand', () => {
     execFileSync('sh', ['-c', undo], { cwd: folder })
 
     expect(readFileSync(join(folder, 'services.json'), 'utf8')).to.equal('topics of my own')
+    rmSync(join(folder, '.git/info/exclude'))
     expect(git('status', '--short')).to.equal(before)
   })
 

@@ -78,6 +78,56 @@ describe('an upgrade', () => {
     expect(dependencies).to.deep.equal({ '@orderflow/engine': `file:../vendor/${names[1]}` })
   })
 
+  it('commits new and generated files that the person’s Git settings ignore, and needs no hooks', async () => {
+    const settings = temporaryFolder()
+    writeFileSync(join(settings, 'ignores'), '*.tgz\nchart/\npackage-lock.json\n')
+    for (const hook of ['pre-commit', 'commit-msg', 'post-checkout']) {
+      writeFileSync(join(settings, hook), '#!/bin/sh\nexit 1\n', { mode: 0o755 })
+    }
+    const generate = 'mkdir -p chart && date >chart/Chart.yaml && echo "written: chart/Chart.yaml"'
+    writeFileSync(join(application.folder, 'orderflow'), `#!/bin/sh\n${generate}\n`)
+    application.commit()
+    application.git('config', 'core.excludesFile', join(settings, 'ignores'))
+    application.git('config', 'core.hooksPath', settings)
+    await upgradeTo('2.0.0')
+    const archives = ['cli', 'engine', 'kit'].map((name) => `vendor/orderflow-${name}-2.0.0.tgz`)
+    const committed = application.git('ls-tree', '-r', '--name-only', 'HEAD').split('\n')
+    expect(committed).to.include.members([...archives, 'package-lock.json', 'chart/Chart.yaml'])
+  })
+
+  it('moves an application in a folder of a larger repository', async () => {
+    const outer = temporaryFolder()
+    const folder = join(outer, 'apps/small')
+    cpSync(application.folder, folder, { recursive: true })
+    rmSync(join(folder, '.git'), { recursive: true })
+    cpSync(join(application.folder, '.git'), join(outer, '.git'), { recursive: true })
+    for (const args of [
+      ['add', '--all'],
+      ['commit', '--quiet', '--message', 'Move'],
+    ])
+      execFileSync('git', args, { cwd: outer })
+    await move({ application: folder, ...archivesOf('2.0.0'), steps: [], print: () => {} })
+    expect(execFileSync('git', ['status', '--short'], { cwd: outer, encoding: 'utf8' })).to.equal('')
+  })
+
+  it('installs into the application, even if npm workspaces contain it, or a setting turns off its own', async () => {
+    const outer = temporaryFolder()
+    const folder = join(outer, 'apps/small')
+    cpSync(application.folder, folder, { recursive: true })
+    writeFileSync(join(outer, 'package.json'), '{ "name": "outer", "workspaces": ["apps/*"] }')
+    writeFileSync(join(folder, '.npmrc'), 'workspaces=false\n')
+    execFileSync('git', ['add', '.npmrc'], { cwd: folder })
+    execFileSync('git', ['commit', '--quiet', '--message', 'Add settings'], { cwd: folder })
+    await move({ application: folder, ...archivesOf('2.0.0'), steps: [], print: () => {} })
+    expect(readdirSync(outer)).to.deep.equal(['apps', 'package.json'])
+    expect(readdirSync(join(folder, 'node_modules/@orderflow'))).to.include.members([
+      'cli',
+      'engine',
+      'kit',
+      'toy-service',
+    ])
+  })
+
   it('changes nothing for an old version, for an existing branch, or if a step refuses', async () => {
     for (const version of ['1.0.0', '0.9.0']) {
       expect((await refusal(upgradeTo(version))).message).to.contain(
