@@ -1,4 +1,4 @@
-import { appendFileSync, globSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** A change of a version to which applications must adapt. */
@@ -13,7 +13,10 @@ export interface Step {
   outsideGit?: { effect: string; undo: string }
   /** Refuses the upgrade before it changes a file. Throws a CliError whose next step is the command to run first. */
   check?: (application: string) => void
-  /** Changes files of the application. The new packages are installed, and the generated files are still those of the old version. */
+  /**
+   * Changes files of the application. The new packages are installed, and the generated files are still those of the old version. Changes nothing if the
+   * application already has the change, for example because the sources between two releases created it.
+   */
   change?: (application: string) => void | Promise<void>
 }
 
@@ -25,6 +28,10 @@ const mistakes = `# The file exists after the first command, which installs the 
 include $(wildcard node_modules/@orderflow/cli/mistakes.mk)
 `
 
+const lineEndings = `# Scripts and Dockerfiles need LF, also if core.autocrlf is true.
+* text=auto eol=lf
+`
+
 /**
  * All steps, in the order of their versions. Their code may import only modules of Node (see `main.ts`). A codemod loads other packages from the
  * application, with `createRequire`.
@@ -34,21 +41,18 @@ export const steps: readonly Step[] = [
     version: '0.3.0',
     title: 'Mark the saving component of PostgreSQL as generated',
     why: 'Sidecars save through functions that make up adds to its PostgreSQL. For your own server, run ./orderflow databases before the new version starts.',
-    change: (application) =>
-      appendFileSync(
-        join(application, '.gitattributes'),
-        'components/postgresql/statestore-save.yaml linguist-generated\n',
-      ),
+    change: (application) => markAsGenerated(application, 'components/postgresql/statestore-save.yaml'),
   },
   {
     version: '0.3.0',
     title: 'Prepare the generated Helm chart',
     why: 'Kubernetes requires a field of the sidecars’ configuration, and the linter leaves out the chart.',
     change: (application) => {
-      appendFileSync(join(application, '.gitattributes'), 'chart/** linguist-generated\n')
-      edit(join(application, 'biome.json'), /^( *)"!components",$/m, '$1"!chart",\n$&')
+      markAsGenerated(application, 'chart/**')
+      edit(join(application, 'biome.json'), /"!chart"/, /^( *)"!components",$/m, '$1"!chart",\n$&')
       edit(
         join(application, 'components/configuration.yaml'),
+        /^ {2}metrics:\n(?:(?: {3,}.*)?\n)*? {4}enabled:/m,
         /^ {2}metrics:\n/m,
         '$&    # Kubernetes requires this field.\n    enabled: true\n',
       )
@@ -58,28 +62,26 @@ export const steps: readonly Step[] = [
     version: '0.3.0',
     title: 'Mark the Compose file of three brokers as generated',
     why: 'make generate writes this file for make up STACK=docker BROKERS=3.',
-    change: (application) =>
-      appendFileSync(join(application, '.gitattributes'), 'docker-compose.brokers.yml linguist-generated\n'),
+    change: (application) => markAsGenerated(application, 'docker-compose.brokers.yml'),
   },
   {
     version: '0.3.0',
     title: 'Add make dev',
     why: 'It restarts services when their code changes. make generate writes files that let editors attach a debugger.',
     change: (application) => {
-      appendFileSync(join(application, '.gitattributes'), '.run/*.xml linguist-generated\n')
-      edit(
-        join(application, 'Makefile'),
-        /^\.PHONY: (check .*)\n/m,
-        `.PHONY: dev $1\n\n${devTarget.replaceAll('$', '$$$$')}`,
-      )
+      markAsGenerated(application, '.run/*.xml')
+      const target = `.PHONY: dev $1\n\n${devTarget.replaceAll('$', '$$$$')}`
+      edit(join(application, 'Makefile'), /^dev:/m, /^\.PHONY: (check .*)\n/m, target)
     },
   },
   {
     version: '0.3.0',
     title: 'Report unknown targets and variables of make',
     why: 'GNU make ignores a misspelt variable, such as STAK=local.',
-    change: (application) =>
-      edit(join(application, 'Makefile'), /^\.DEFAULT_GOAL := help\n/m, `${mistakes.replaceAll('$', '$$$$')}\n$&`),
+    change: (application) => {
+      const included = `${mistakes.replaceAll('$', '$$$$')}\n$&`
+      edit(join(application, 'Makefile'), /@orderflow\/cli\/mistakes\.mk/, /^\.DEFAULT_GOAL := help\n/m, included)
+    },
   },
   {
     version: '0.3.0',
@@ -89,13 +91,14 @@ export const steps: readonly Step[] = [
       const file = join(application, 'package.json')
       const manifest = JSON.parse(readFileSync(file, 'utf8')) as { scripts?: Record<string, string> }
       const program = 'node_modules/@orderflow/test-kit/src/run-tests.js'
-      const scripts = {
+      const added = {
         dev: './orderflow dev',
         test: `./orderflow node ${program}`,
         'test:watch': `./orderflow node --watch ${program} --no-parallel`,
         lint: 'make --no-print-directory check',
-        ...manifest.scripts,
       }
+      if (Object.keys(added).every((name) => manifest.scripts?.[name] !== undefined)) return
+      const scripts = { ...added, ...manifest.scripts }
       writeFileSync(file, `${JSON.stringify({ ...manifest, scripts }, null, 2)}\n`)
     },
   },
@@ -106,6 +109,7 @@ export const steps: readonly Step[] = [
     change: (application) =>
       edit(
         join(application, '.mocharc.json'),
+        /"ui":/,
         /^( *)"timeout": 300000,$/m,
         '$1"ui": "@orderflow/test-kit/time-limits",',
       ),
@@ -120,6 +124,17 @@ export const steps: readonly Step[] = [
         const path = join(application, file)
         writeFileSync(path, withVersions(readFileSync(path, 'utf8'), events))
       }
+    },
+  },
+  {
+    version: '0.3.0',
+    title: 'Keep line feeds in all files',
+    why: 'With core.autocrlf=true, Git would write scripts and Dockerfiles that do not run.',
+    change: (application) => {
+      const file = join(application, '.gitattributes')
+      const text = readIfFile(file)
+      // A later line may set another value for its files, such as binary, so this line comes first.
+      if (!/^\*\s.*\beol=/m.test(text)) writeFileSync(file, lineEndings + text)
     },
   },
 ]
@@ -147,8 +162,21 @@ const withVersions = (text: string, events: ReturnType<typeof newestEvents>) =>
     },
   )
 
-function edit(file: string, from: RegExp, to: string): void {
-  writeFileSync(file, readFileSync(file, 'utf8').replace(from, to))
+const readIfFile = (file: string) => (existsSync(file) ? readFileSync(file, 'utf8') : '')
+
+/** Adds a line to .gitattributes. */
+function markAsGenerated(application: string, pattern: string): void {
+  const file = join(application, '.gitattributes')
+  const text = readIfFile(file)
+  const line = `${pattern} linguist-generated`
+  if (text.split('\n').includes(line)) return
+  writeFileSync(file, `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${line}\n`)
+}
+
+/** Replaces the first match of `from`, unless the file is missing or already has the change. */
+function edit(file: string, already: RegExp, from: RegExp, to: string): void {
+  const text = readIfFile(file)
+  if (text !== '' && !already.test(text)) writeFileSync(file, text.replace(from, to))
 }
 
 export const stepsAfter = (version: string, all: readonly Step[]): Step[] =>
