@@ -1,7 +1,9 @@
+import { existsSync, readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
+import { join } from 'node:path'
 import { CliError } from './error.ts'
-import { localFolder } from './paths.ts'
-import { application, entryOf, ofServices } from './services.ts'
+import { localFolder, repository } from './paths.ts'
+import { application, entryOf, ofServices, type Service, services } from './services.ts'
 import { changeStack, readStack } from './stack-record.ts'
 
 export interface ServicePorts {
@@ -39,9 +41,42 @@ export interface StackPorts {
 
 const { portOffset } = application
 
+/** The ports of a kind, such as those of sidecars, have this distance from those of the next kind. */
+const mostServices = 100
+
+/** The port of the first sidecar for HTTP. */
+const firstSidecar = portOffset + 3500
+
+/**
+ * Returns a number for each service. Its sidecar's ports and its metrics' port derive from the number. Services keep theirs, even after another service
+ * was removed, because running processes use these ports. Other services get the first free numbers.
+ * @param recorded the ports of sidecars in appsettings.json; undefined for a new service
+ */
+export function slotsOf(recorded: readonly (number | undefined)[]): number[] {
+  const known = recorded.map((port = 0) => port - firstSidecar)
+  const isKept = (slot: number, index: number) => slot >= 0 && slot < mostServices && known.indexOf(slot) === index
+  const kept = new Set(known.filter(isKept))
+  let next = 0
+  return known.map((slot, index) => {
+    if (isKept(slot, index)) return slot
+    while (kept.has(next)) next += 1
+    return next++
+  })
+}
+
+function recordedPort({ folder }: Service): number | undefined {
+  const file = join(repository, folder, 'appsettings.json')
+  if (!existsSync(file)) return undefined
+  const port = /"Sidecar": \{[^}]*?"HttpPort": (\d+)/.exec(readFileSync(file, 'utf8'))?.[1]
+  return port === undefined ? undefined : Number(port)
+}
+
+const slots = slotsOf(services.map(recordedPort))
+const slotAt = (index: number) => slots[index] ?? index
+
 /** Returns the ports of a sidecar and of its service's metrics. `index` is the service's index in services.json. */
-export function innerPorts(index: number): Omit<ServicePorts, 'http' | 'https' | 'channel'> {
-  const first = portOffset + index
+function innerPorts(index: number): Omit<ServicePorts, 'http' | 'https' | 'channel'> {
+  const first = portOffset + slotAt(index)
   return {
     daprHttp: first + 3500,
     daprGrpc: first + 3600,
@@ -65,7 +100,7 @@ export const defaultPorts: StackPorts = {
   prometheus: portOffset + 9090,
   exporter: portOffset + 9091,
   // Leaves out 9229, the default of Node, which other programs with an inspector use.
-  inspectors: ofServices((_, index) => portOffset + 9230 + index),
+  inspectors: ofServices((_, index) => portOffset + 9230 + slotAt(index)),
   services: ofServices(({ http, https, channel }, index) => ({ http, https, channel, ...innerPorts(index) })),
 }
 

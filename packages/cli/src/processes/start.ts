@@ -12,6 +12,7 @@ import { chooseVariables, givenSettings } from '../lib/variables.ts'
 import { provision } from '../provision/provision.ts'
 import type { ProgressOptions } from '../runner.ts'
 import { ensureRunning, restartOutdated, stopChanged } from './ensure.ts'
+import { observerNames } from './observers.ts'
 import { writePatientComponents } from './patient-components.ts'
 import {
   createPlan,
@@ -28,6 +29,7 @@ import {
   groupEnds,
   isRunning,
   processState,
+  recordedNames,
   signalGroup,
   stopProcess,
   stopProcesses,
@@ -75,6 +77,7 @@ export async function startStack(options: StartOptions = {}): Promise<LocalStack
     const started: ProcessName[] = []
     const ensure = { onProgress, signal, onStarted: (name: ProcessName) => started.push(name) }
     try {
+      await stopUndeclared(folder, onProgress)
       await restartOutdated(plan, ensure)
       await stopChanged(plan, ensure)
       if (rebuild) await rebuildStores(plan, ensure)
@@ -109,6 +112,14 @@ function withSettings(plan: Plan): Plan {
   const { variables } = readStack(plan.folder)
   const keepsThem = variables !== undefined && isRunning(plan.folder)
   return { ...plan, variables: chooseVariables(variables ?? {}, process.env, keepsThem) }
+}
+
+/** Stops the processes of services that services.json no longer has. The caller must hold the stack's lock. */
+export async function stopUndeclared(folder: string, onProgress: (line: string) => void): Promise<void> {
+  const declared = [...processNamesWith({ store: 'postgresql', brokers: 3 }), ...observerNames]
+  const others = recordedNames(folder).filter((name) => !declared.includes(name))
+  if (others.length > 0) onProgress(`${others.join(', ')}: stopping, because services.json has no such service`)
+  await stopProcesses(folder, others, onProgress)
 }
 
 function reportState(plan: Plan, onProgress: (line: string) => void): void {

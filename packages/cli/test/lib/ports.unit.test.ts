@@ -3,7 +3,7 @@ import { connect, createServer, type Server } from 'node:net'
 import { expect } from 'chai'
 import { describeConflict, freePorts, isPortFree, requireFreePorts } from '../../src/lib/free-ports.ts'
 import { eventually } from '../../src/lib/poll.ts'
-import { defaultPorts, localPorts, loopbacks, type StackPorts } from '../../src/lib/ports.ts'
+import { defaultPorts, localPorts, loopbacks, type StackPorts, slotsOf } from '../../src/lib/ports.ts'
 import { services } from '../../src/lib/services.ts'
 
 const all = ({ services: ports, moreBrokers, inspectors, ...others }: StackPorts) => [
@@ -104,5 +104,19 @@ describe('localPorts, freePorts and requireFreePorts', () => {
         'switch AirPlay Receiver off in System Settings > General > AirDrop & Handoff',
     )
     expect(describeConflict({ port: 5000, use: 'x' }, undefined)).to.equal('port 5000 (x) is in use by another process')
+  })
+})
+
+describe('slotsOf', () => {
+  it('keeps the number of each service when another one was removed', () => {
+    expect(slotsOf([3500, 3502, 3503])).to.deep.equal([0, 2, 3])
+  })
+
+  it('gives a new service the first free number', () => {
+    expect(slotsOf([3500, 3502, undefined, 0, 3503])).to.deep.equal([0, 2, 1, 4, 3])
+  })
+
+  it('gives other numbers to services with a copied appsettings.json, or with the ports of another offset', () => {
+    expect(slotsOf([3501, 3501, 9999])).to.deep.equal([1, 0, 2])
   })
 })
