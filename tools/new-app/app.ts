@@ -2,8 +2,8 @@ import { createHash, randomUUID } from 'node:crypto'
 import {
   chmodSync,
   cpSync,
-  existsSync,
   globSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -62,7 +62,11 @@ const longestName = 30
  */
 export function requireFolder(folder: string): string {
   const name = requireName(folder)
-  if (existsSync(folder) && (!statSync(folder).isDirectory() || readdirSync(folder).length > 0)) {
+  const entry = lstatSync(folder, { throwIfNoEntry: false })
+  if (entry && !statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
+    throw new CliError('usage', `${folder} is not a folder`, { nextStep: 'choose a folder that is missing or empty' })
+  }
+  if (entry && readdirSync(folder).length > 0) {
     throw new CliError('usage', `${folder} is not empty`, { nextStep: 'choose a folder that is missing or empty' })
   }
   return name

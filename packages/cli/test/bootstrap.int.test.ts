@@ -1,7 +1,17 @@
 import { type ChildProcess, execFile } from 'node:child_process'
 import { on } from 'node:events'
-import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
@@ -128,5 +138,47 @@ describe('packages/cli/node', () => {
     expect(failure)
       .to.have.property('stderr')
       .that.matches(/^error: needs Node\.js 18 or newer with npm: not found; install/)
+  })
+
+  it('installs all packages of its root, whatever npm’s settings and the folders above are', async () => {
+    const root = join(folder, 'apps/shop')
+    const write = (path: string, content: string | object) => {
+      mkdirSync(dirname(join(folder, path)), { recursive: true })
+      writeFileSync(join(folder, path), typeof content === 'string' ? content : JSON.stringify(content))
+    }
+    write('package.json', { name: 'company', workspaces: ['apps/*'] })
+    write('.npmrc', 'workspaces=false\n')
+    write('apps/shop/services.json', {})
+    write('apps/shop/package.json', {
+      name: 'shop',
+      workspaces: ['*-service', 'mocha'],
+      devDependencies: { mocha: '1.0.0' },
+    })
+    write('apps/shop/mocha/package.json', { name: 'mocha', version: '1.0.0', bin: 'mocha.js' })
+    write('apps/shop/mocha/mocha.js', '')
+    write('apps/shop/toy-service/package.json', { name: 'toy-service', version: '1.0.0' })
+    for (const file of ['node', 'versions.json', 'hashes.json']) {
+      mkdirSync(join(root, 'packages/cli'), { recursive: true })
+      copyFileSync(join(repository, 'packages/cli', file), join(root, 'packages/cli', file))
+    }
+    const env = { PATH: process.env.PATH, HOME: folder, npm_config_offline: 'true' }
+    await run('npm', ['install', '--package-lock-only', `--prefix=${root}`, '--workspaces=null'], { cwd: root, env })
+    await run(join(root, 'packages/cli/node'), ['-v'], { env })
+    expect(readdirSync(join(root, 'node_modules'))).to.include.members(['mocha', 'toy-service'])
+    expect(readdirSync(folder)).not.to.include('node_modules')
+
+    const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
+    lock.packages['node_modules/lost'] = { resolved: 'lost', link: true }
+    write('apps/shop/package-lock.json', lock)
+    const npm = `#!/bin/sh\nmkdir -p node_modules/.bin && : >node_modules/.bin/mocha\n`
+    rmSync(join(root, 'node_modules/.installed-lock.json'))
+    rmSync(join(root, 'node_modules/.package-lock.json'))
+    script('npm', npm)
+    symlinkSync(process.execPath, join(bin, 'node'))
+    const incomplete = await run(join(root, 'packages/cli/node'), ['-v'], { env: { PATH: bin, HOME: folder } }).catch(
+      (error: { stderr: string }) => error,
+    )
+    expect(incomplete).to.have.property('stderr').that.contains('npm ci left out node_modules/lost: find the setting')
+    expect(existsSync(join(root, 'node_modules/.installed-lock.json'))).to.equal(false)
   })
 })

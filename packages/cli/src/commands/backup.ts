@@ -1,3 +1,4 @@
+import { lstatSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { deadLetterTopic } from '@orderflow/envelope'
 import { backUp } from '../backup/backup.ts'
@@ -107,8 +108,12 @@ async function restoreInto(...[folder, content, options]: Parameters<typeof rest
 }
 
 function requireFolder(folder: string | undefined, example: string): string {
-  if (folder) return resolve(folder)
-  throw new CliError('usage', 'the folder of the backup is missing', { nextStep: example })
+  if (!folder) throw new CliError('usage', 'the folder of the backup is missing', { nextStep: example })
+  const path = resolve(folder)
+  const entry = lstatSync(path, { throwIfNoEntry: false })
+  if (!entry || statSync(path, { throwIfNoEntry: false })?.isDirectory()) return path
+  const kind = entry.isSymbolicLink() ? 'a link to a file or to nothing' : 'a file'
+  throw new CliError('usage', `${path} is ${kind}, but a backup is a folder`, { nextStep: example })
 }
 
 /** @throws {CliError} `usage` if the backup has topics of another application */

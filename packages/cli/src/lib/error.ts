@@ -51,11 +51,36 @@ export class CliError extends Error {
 }
 
 /**
- * Prints an error with its next step, and sets the exit code of this process.
- * @throws any error that is not a CliError
+ * Returns the error to report if the system refused a file or a signal, for example because of its permissions. Returns undefined for other errors, which
+ * are defects.
  */
-export function reportError(error: unknown): void {
-  if (!(error instanceof CliError)) throw error
+function systemError(error: unknown): CliError | undefined {
+  const { code, syscall, path, dest, message } = error as NodeJS.ErrnoException & { dest?: string }
+  if (code === undefined || syscall === undefined) return undefined
+  if (code === 'EPERM' && syscall === 'kill') {
+    const nextStep = 'run this as the user who started the stack'
+    return new CliError('denied', 'a process of the stack belongs to another user', { nextStep, cause: error })
+  }
+  if (path === undefined) return undefined
+  if (syscall.startsWith('spawn')) {
+    const nextStep = './orderflow doctor lists the tools and how to install them'
+    return new CliError('tools-missing', `${path} cannot be started: ${code}`, { nextStep, cause: error })
+  }
+  const isDenied = ['EACCES', 'EPERM', 'EROFS'].includes(code)
+  const nextStep = `${isDenied ? 'run this as a user who may write there' : 'correct or remove it'} (ls -ld ${dest ?? path})`
+  return new CliError(isDenied ? 'denied' : 'usage', `the system refuses a file: ${message}`, {
+    nextStep,
+    cause: error,
+  })
+}
+
+/**
+ * Prints an error with its next step, and sets the exit code of this process.
+ * @throws any error that is neither a CliError nor the system's refusal of a file or signal
+ */
+export function reportError(failure: unknown): void {
+  const error = failure instanceof CliError ? failure : systemError(failure)
+  if (error === undefined) throw failure
   process.stderr.write(`error: ${withGuidePaths(error.message)}\n`)
   if (error.nextStep) process.stderr.write(`next: ${withGuidePaths(error.nextStep)}\n`)
   process.exitCode = error.code === 'interrupted' ? 130 : 1

@@ -140,7 +140,8 @@ export const git: Tool = {
   command: 'git',
   args: ['--version'],
   version: /(\d+)\.(\d+)/,
-  minimum: [2, 25],
+  // `make new-app` and tests name the first branch of a new repository.
+  minimum: [2, 28],
   apt: 'git',
   brew: 'git',
   otherwise: 'install git from https://git-scm.com/',

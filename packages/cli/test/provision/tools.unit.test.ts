@@ -35,6 +35,7 @@ describe('readVersion, findTools and howToBring', () => {
   }
 
   const tooOld = [
+    [git, 'git version 2.27.0', 'needs git 2.28 or newer: found 2.27'],
     [go, 'go version go1.19.8 linux/amd64', 'needs Go 1.21 or newer: found 1.19'],
     [java, 'java version "1.8.0_392"', 'needs Java 17 or newer: found 1.8'],
     [java, 'openjdk version "11.0.21" 2023-10-17', 'needs Java 17 or newer: found 11.0'],
