@@ -88,7 +88,8 @@ export function localConfig(ports: StackPorts, rules: string, seconds = usualInt
       sidecars: at(({ name }) => entryOf(ports.services, name).daprMetrics),
       exporter: `    static_configs: [{ targets: ['127.0.0.1:${ports.exporter}'] }]\n`,
     },
-    rules,
+    // Prometheus reads the path as a pattern.
+    JSON.stringify(rules.replaceAll(/[*?[\\]/g, '\\$&')),
     seconds,
   )
 }

@@ -2,7 +2,7 @@ import { execFile, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import {
   brokerHeap,
@@ -18,13 +18,19 @@ import { logLost } from '../kafka/lost-log.ts'
 import { kafkaMissing } from '../kafka/readiness.ts'
 import { CliError } from '../lib/error.ts'
 import { replaceFile } from '../lib/files.ts'
-import { classArchiveFile, cliFolder, kafkaJarsFolder } from '../lib/paths.ts'
+import { classArchiveFile, cliFolder, kafkaJarsFolder, repository } from '../lib/paths.ts'
 import { eventually } from '../lib/poll.ts'
 import { bracketed, brokerPorts, loopbacks } from '../lib/ports.ts'
 import { javaCommand } from '../lib/run-tool.ts'
 import { entryOf } from '../lib/services.ts'
 import { changeStack, type KafkaCluster, readStack } from '../lib/stack-record.ts'
 import { dataFolder, type Plan, type ProcessName, stackPassword } from './plan.ts'
+
+/** In the locale C or POSIX, Java opens only paths in ASCII. */
+export const javaLocale = { LC_ALL: 'C.UTF-8' }
+
+/** All programs of Kafka run in the repository, because its path may contain a comma, which separates folders in `log.dirs`. */
+const javaOptions = { cwd: repository, env: { ...process.env, ...javaLocale } }
 
 export function kafkaCommand(plan: Plan, name: ProcessName): string[] {
   return brokerCommand(propertiesFile(plan.folder, name), sharedClasses())
@@ -75,7 +81,7 @@ export async function prepareKafka(plan: Plan, name: ProcessName = 'kafka'): Pro
 async function archiveClasses({ folder, ports }: Plan): Promise<void> {
   const unfinished = `${classArchiveFile()}.${process.pid}`
   const command = brokerCommand(propertiesFile(folder, 'kafka'), [`-XX:ArchiveClassesAtExit=${unfinished}`])
-  const broker = spawn(javaCommand(), command, { stdio: 'ignore' })
+  const broker = spawn(javaCommand(), command, { ...javaOptions, stdio: 'ignore' })
   const ended = once(broker, 'exit')
   const kafka = localKafka(ports.kafka)
   try {
@@ -93,7 +99,11 @@ async function archiveClasses({ folder, ports }: Plan): Promise<void> {
 async function format(properties: string, options: string[]): Promise<void> {
   const storageTool = ['kafka.tools.StorageTool', 'format', '-c', properties, ...options]
   try {
-    await promisify(execFile)(javaCommand(), [...javaArguments(['-Xmx128m', ...sharedClasses()]), ...storageTool])
+    await promisify(execFile)(
+      javaCommand(),
+      [...javaArguments(['-Xmx128m', ...sharedClasses()]), ...storageTool],
+      javaOptions,
+    )
   } catch (cause) {
     const { stderr = '', stdout = '' } = cause as { stderr?: string; stdout?: string }
     throw new CliError('process-died', `cannot format Kafka's log folder:\n${stdout}${stderr}`, { cause })
@@ -182,15 +192,20 @@ function brokerProperties(plan: Plan, name: ProcessName, logs: string) {
     ].join(),
     'inter.broker.listener.name': 'PLAINTEXT',
     'controller.listener.names': 'CONTROLLER',
-    'log.dirs': logs,
+    'log.dirs': relative(repository, logs),
     ...brokerRules,
     ...brokerSettings,
     ...(plan.brokers > 1 && { ...replicationSettings, ...controllerSecurity(stackPassword(plan.folder, 'kafka')) }),
   }
 }
 
-function propertiesText(properties: Record<string, string | number | boolean>): string {
+/** Returns the text of a properties file, which Java reads as Latin-1. */
+export function propertiesText(properties: Record<string, string | number | boolean>): string {
+  const escaped = (value: string) =>
+    value
+      .replaceAll('\\', '\\\\')
+      .replaceAll(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
   return Object.entries(properties)
-    .map(([key, value]) => `${key}=${String(value).replaceAll('\\', '\\\\')}\n`)
+    .map(([key, value]) => `${key}=${escaped(String(value))}\n`)
     .join('')
 }

@@ -1,5 +1,5 @@
 import { globSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { sidecarTraceVariables } from '@orderflow/service-kit/trace-settings'
 import { brokerNames } from '../kafka/broker.ts'
 import { jaegerVariables } from '../lib/jaeger.ts'
@@ -16,7 +16,7 @@ import { bracketed, brokerPorts, loopbacks, type ServicePorts } from '../lib/por
 import { javaCommand } from '../lib/run-tool.ts'
 import { entryOf, type Service, services, sidecarOf, storedServices } from '../lib/services.ts'
 import { componentSettings } from './component-settings.ts'
-import { kafkaCommand } from './kafka.ts'
+import { javaLocale, kafkaCommand } from './kafka.ts'
 import { patientComponents } from './patient-components.ts'
 import {
   databaseFile,
@@ -38,7 +38,7 @@ export function processSpecs(plan: Plan): Record<ProcessName, ProcessSpec> {
     name,
     command: javaCommand(),
     args: kafkaCommand(plan, name),
-    env: {},
+    env: javaLocale,
     ports: { ...brokerPorts(plan.ports, name) },
     version: versions.kafka,
   }))
@@ -164,7 +164,8 @@ function sidecarSpec(plan: Plan, service: Service): ProcessSpec {
   return {
     name: sidecarOf(service),
     command: daprdFile(),
-    args: daprdArguments(service, ports, plan.store, componentsOf(plan, service)),
+    // The path is relative to the repository, because daprd splits paths at commas.
+    args: daprdArguments(service, ports, plan.store, relative(repository, componentsOf(plan, service))),
     env: {
       ...plan.variables,
       ...sidecarMemory,
@@ -195,7 +196,9 @@ function sidecarFiles(service: Service, store: LocalStore): string[] {
 }
 
 function connectionString({ folder, store, ports }: Plan, service: Service): string {
-  return store === 'postgresql' ? localPostgresql(folder, ports.postgresql) : databaseFile(folder, service)
+  if (store === 'postgresql') return localPostgresql(folder, ports.postgresql)
+  // SQLite reads the path of a file as a part of a URL.
+  return databaseFile(folder, service).replaceAll(/[%?#]/g, encodeURIComponent)
 }
 
 /** Returns the settings of Kafka, which a service needs for its readiness check. Only the sidecar gets the settings of the store. */

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { type Application, type ApplicationJson, topicOfEvent } from './application.ts'
 import { problemsOf, shapeProblems } from './check.ts'
 import { ApplicationError } from './file.ts'
 
 /** Reads the application from services.json. @throws {ApplicationError} for an unreadable or invalid file */
 export function readApplication(file: URL | string): Application {
-  const path = file instanceof URL ? file.pathname : file
+  const path = file instanceof URL ? fileURLToPath(file) : file
   try {
     return parseApplication(readFileSync(file, 'utf8'), path)
   } catch (error) {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { momentProblem } from '@orderflow/envelope'
 import { Ajv, type ErrorObject } from 'ajv'
 import { type AuthSettings, authProblems, isLoopback } from '../auth/auth-settings.ts'
@@ -83,7 +84,7 @@ export function loadSettings<T extends BaseSettings>(
     ...(isAuthReadable ? authProblems(settings as unknown as T) : []),
     ...traceProblems(env),
   ]
-  if (problems.length > 0) throw new SettingsError(file.pathname, problems)
+  if (problems.length > 0) throw new SettingsError(fileURLToPath(file), problems)
   return withLowerCaseId(settings as unknown as T)
 }
 

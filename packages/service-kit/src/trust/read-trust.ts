@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { eventNames, parseMoment } from '@orderflow/envelope'
 import { Ajv, type ErrorObject } from 'ajv'
 import { createSigner, createTrust, outsideRefusals, type Publishers, type Trust, type TrustFile } from './trust.ts'
@@ -55,7 +56,7 @@ function readPublishers(root: URL, generated: string): Publishers {
   const file = new URL(generated, root)
   const publishers = JSON.parse(readFileSync(file, 'utf8')) as Publishers
   if (!Array.isArray(publishers.outside)) return publishers
-  throw new Error(`${file.pathname} has an outdated form: run make generate`)
+  throw new Error(`${fileURLToPath(file)} has an outdated form: run make generate`)
 }
 
 const schema = JSON.parse(readFileSync(new URL('trust.schema.json', import.meta.url), 'utf8')) as object
@@ -67,7 +68,7 @@ export class TrustFileError extends Error {
   readonly code = 'trust-file'
   readonly problems: string[]
   constructor(file: URL, problems: string[]) {
-    super(`trust is not usable (${file.pathname}):\n${problems.map((problem) => `  - ${problem}`).join('\n')}`)
+    super(`trust is not usable (${fileURLToPath(file)}):\n${problems.map((problem) => `  - ${problem}`).join('\n')}`)
     this.name = 'TrustFileError'
     this.problems = problems.map((problem) => `Trust__File: ${problem}`)
   }

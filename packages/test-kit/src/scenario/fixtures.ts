@@ -1,4 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import type { ServiceDefinition } from '@orderflow/service-kit'
 import type { ScenarioRecord } from './memory-service.ts'
 import { scenario } from './scenario.ts'
@@ -44,5 +45,5 @@ function readFixture(file: URL): FixtureFile {
   const content = JSON.parse(readFileSync(file, 'utf8')) as FixtureFile
   const { topic, envelope, valueBase64 } = content
   if (typeof topic === 'string' && (envelope ?? valueBase64) !== undefined) return content
-  throw new Error(`${file.pathname} is not a fixture: it needs \`topic\`, and \`envelope\` or \`valueBase64\``)
+  throw new Error(`${fileURLToPath(file)} is not a fixture: it needs \`topic\`, and \`envelope\` or \`valueBase64\``)
 }
