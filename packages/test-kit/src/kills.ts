@@ -29,7 +29,12 @@ export function kills(tested: TestedService[], running: () => RunningStack): voi
 
 async function expectTakenOnce(service: TestedService, stack: RunningStack, events: SubjectEvent[]): Promise<void> {
   const ids = new Set<string>()
-  for (const event of events) ids.add(((await effectOf(service, stack, event)) as { id: string }).id)
+  for (const event of events) {
+    const effect = (await effectOf(service, stack, event)) as { id?: string }
+    if (effect.id === undefined)
+      throw new Error(`${service.name}/test/subject.ts: effectOf returns an effect without id`)
+    ids.add(effect.id)
+  }
   const listed = (await listedIds(service, stack)).filter((id) => ids.has(id))
   expect([ids.size, listed.length], service.name).to.deep.equal([events.length, events.length])
   await expectAnnouncedOnce(service, stack, events)

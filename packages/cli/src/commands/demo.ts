@@ -20,6 +20,9 @@ interface Thing {
 
 const timeoutMs = 15_000
 
+/** A service may answer a repeated request with the thing of the first one. Its events are then older than the request. */
+const recentEvents = 200n
+
 /**
  * Runs `make demo`: sends the request that services.json declares and waits for the declared status. If services require a key, `API_KEY`
  * must contain it.
@@ -33,7 +36,7 @@ export async function demo({ API_KEY: key }: NodeJS.ProcessEnv): Promise<void> {
   const early: DemoEvent[] = []
   let show = (event: DemoEvent) => void early.push(event)
   const topics = application.topics.map(({ name }) => name)
-  const stopWatching = await watchEvents(addresses.kafka, topics, (event) => show(event))
+  const stopWatching = await watchEvents(addresses.kafka, topics, (event) => show(event), recentEvents)
   try {
     const tell = timed()
     tell(`POST ${url}${plan.post} ${stringifyMasked(plan.body)}`)
@@ -98,7 +101,10 @@ async function untilDone(
   if (await poll(isDone, { timeoutMs })) return
   const seen = [...names].join(', ') || 'no event'
   throw new CliError('demo-failed', `after ${timeoutMs / 1000} s: ${named(plan, last)}; received: ${seen}`, {
-    nextStep: 'make status, make logs',
+    nextStep:
+      names.size > 0
+        ? 'make status, make logs'
+        : 'make status, make logs; if an earlier make demo created this thing, change "body" of "demo" in services.json',
   })
 }
 
@@ -124,12 +130,15 @@ async function send<Body>(url: string, request: RequestInit, scopes: readonly st
   })
   const text = await response.text()
   if (response.ok) return JSON.parse(text) as Body
-  const isDenied = response.status === 401 || response.status === 403
   throw new CliError('demo-failed', `${url} answered ${response.status}: ${text}`, {
-    nextStep: isDenied
-      ? `./orderflow api-key create demo --scopes "${scopes.join(' ')}", then make demo API_KEY=...`
-      : 'make status, make logs',
+    nextStep: nextStepAfter(response.status, scopes),
   })
+}
+
+function nextStepAfter(status: number, scopes: readonly string[]): string {
+  if (status === 401 || status === 403)
+    return `./orderflow api-key create demo --scopes "${scopes.join(' ')}", then make demo API_KEY=...`
+  return [400, 404, 409, 422].includes(status) ? 'correct "demo" in services.json' : 'make status, make logs'
 }
 
 /** The fields of an event that the demo shows. An invalid envelope may lack fields. */
@@ -140,11 +149,15 @@ interface DemoEvent {
   envelope: { Name?: string; AppName?: string; CorrelationId?: string; Payload?: object }
 }
 
-/** @returns a function that stops watching and removes the consumer group */
+/**
+ * @param before the number of older events of each partition to report, too
+ * @returns a function that stops watching and removes the consumer group
+ */
 export async function watchEvents(
   kafka: KafkaConnection,
   topics: string[],
   onEvent: (event: DemoEvent) => void,
+  before = 0n,
 ): Promise<() => Promise<void>> {
   const groupId = `orderflow-demo-${randomUUID()}`
   const consumer = new Consumer({
@@ -160,8 +173,12 @@ export async function watchEvents(
   // Finds the ends of the topics before it calls `consume`. Mode `latest` would find the ends only after `consume` has returned. Events in between
   // would be missed.
   const ends = await consumer.listOffsets({ topics })
+  const starts = await consumer.listOffsets({ topics, timestamp: -2n })
   const offsets = [...ends].flatMap(([topic, partitions]) =>
-    partitions.map((offset, partition) => ({ topic, partition, offset })),
+    partitions.map((end, partition) => {
+      const start = starts.get(topic)?.[partition] ?? end
+      return { topic, partition, offset: end - start > before ? end - before : start }
+    }),
   )
   const stream = await consumer.consume({ topics, mode: 'manual', offsets })
   stream.on('data', ({ topic, partition, offset, value }) => {

@@ -28,6 +28,9 @@ export interface Subject {
   badRequests?: Record<string, BadRequest>
   /** Returns a new event that the service handles, about a new object (such as an order). */
   event(): SubjectEvent
-  /** Returns the final effect of the event in the service's API; undefined while the effect is not there yet. */
+  /**
+   * Returns the final effect of the event in the service's API; undefined while the effect is not there yet, or may still change. The effect has an
+   * `id`, which a list of the service shows.
+   */
   effectOf(url: string, event: SubjectEvent): Promise<unknown>
 }

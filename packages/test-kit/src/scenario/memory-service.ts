@@ -64,7 +64,7 @@ const retryMs = 1_000
 const maxDeliveries = 10
 /** Dapr delivers a record without a value as this text. */
 const tombstone = 'null'
-const tokens = { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' }
+export const memoryTokens = { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' }
 
 /**
  * Returns a function that starts the service, because reading the settings takes longer than the rest.
@@ -76,7 +76,7 @@ export function memoryServices<S extends object>(
   variables: Record<string, string>,
   reads: Reads,
 ): () => MemoryService {
-  const settings = readSettings(definition, { ...tokens, ...variables })
+  const settings = readSettings(definition, { ...memoryTokens, ...variables })
   return () => startMemoryService(definition, settings, reads)
 }
 
@@ -126,7 +126,7 @@ function startMemoryService<S extends object>(
     const entries = [{ entryId: '1', event: Buffer.from(value ?? tombstone).toString('base64'), metadata }]
     const { body } = await exchange(app.channel, {
       ...{ method: 'POST', path: `/subscriptions/${topic}`, body: { entries } },
-      headers: { 'dapr-api-token': tokens.APP_API_TOKEN },
+      headers: { 'dapr-api-token': memoryTokens.APP_API_TOKEN },
     })
     return (body as { statuses?: { status: string }[] } | undefined)?.statuses?.[0]?.status
   }

@@ -1,12 +1,19 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { contractFolder, type ReceivedEnvelope } from '@orderflow/envelope'
-import { handledTypes, type ServiceDefinition, type ServiceParts, SidecarError } from '@orderflow/service-kit'
+import {
+  handledTypes,
+  readSettings,
+  type ServiceDefinition,
+  type ServiceParts,
+  SidecarError,
+} from '@orderflow/service-kit'
 import { publisherOf, type Subject, send, withServer } from '@orderflow/service-kit/testing'
 import { expect } from 'chai'
 import { badRequestsOf, expectRefused, refusalTitle } from '../bad-request-cases.ts'
 import { poisonOfAll } from '../poison-records.ts'
+import { demoOf, expectDemo } from './demo.ts'
 import { fixtures } from './fixtures.ts'
-import { type MemoryService, memoryServices, recordOf } from './memory-service.ts'
+import { type MemoryService, memoryServices, memoryTokens, recordOf } from './memory-service.ts'
 import { keepReads, type Reads, readsFile } from './reads.ts'
 
 type Handlers = ServiceParts['reactions'][string]
@@ -63,6 +70,9 @@ export function memorySpecs<S extends object>(service: ServiceDefinition<S>, sub
     expect(twice.documents()).to.deep.equal(once.documents())
     expect(textsOf(twice)).to.deep.equal(textsOf(once))
   })
+
+  const demo = demoOf(readSettings(service, memoryTokens).App.Name)
+  if (demo) it('accepts the request of `make demo` in services.json', () => expectDemo(start(), demo))
 
   fixtures(service, new URL('test/fixtures/', service.root))
 
