@@ -71,7 +71,7 @@ describe('the index of a real log', function () {
     try {
       await eventually(async () => (await lines()).length > 0, 'the setting')
       expect((await lines()).join()).to.match(
-        /^topic orderevents: compression.type is gzip, should be uncompressed: .*\. Fix: kafka-configs.sh .* --add-config compression.type=uncompressed$/,
+        /^topic orderevents: compression.type is gzip, should be uncompressed: .*\. Fix: \.\/orderflow topic-setting orderevents compression.type=uncompressed$/,
       )
     } finally {
       await compress('uncompressed')

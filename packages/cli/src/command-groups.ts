@@ -228,6 +228,15 @@ export const commandGroups: CommandGroups = {
         ({ all }) => ({ args: ['retention', ...all] }),
       ),
     },
+    'topic-setting': {
+      summary: 'Correct a setting of a topic that a warning names',
+      parameters: 'TOPIC NAME=VALUE',
+      run: nearNamedKafka(
+        async ({ args: [topic, setting] }) =>
+          (await import('./commands/topics.ts')).topicSetting(topic, setting, process.env),
+        ({ all }) => ({ args: ['topic-setting', ...all] }),
+      ),
+    },
   },
   'Publish, and let others call or publish': {
     publish: {

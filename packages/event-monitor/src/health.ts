@@ -84,7 +84,7 @@ export class HealthProbe {
       const used = this.#watched.flatMap(({ consumes, publishes }) => [...consumes, ...Object.keys(publishes)])
       const names = used.flatMap((topic) => [topic, deadLetterTopic(topic)])
       const wanted = new Map(names.map((topic) => [topic, settingsOf(topic)]))
-      return { ...stream, settings: await settingDifferences(admin, this.#kafka, wanted) }
+      return { ...stream, settings: await settingDifferences(admin, wanted) }
     } catch (error) {
       // Connects again next time, because another broker may answer.
       void this.close()

@@ -2,6 +2,7 @@ import { makeActive, makePassive } from '../backup/region.ts'
 import { kafkaConnection } from '../kafka/connection.ts'
 import { untilAllConsume } from '../kafka/readiness.ts'
 import { dayMs, forever, keepFor, keptFor } from '../kafka/retention.ts'
+import { changeTopics } from '../kafka/topic-settings.ts'
 import { addPartitions, topicDifferences, topics } from '../kafka/topics.ts'
 import { transactionsWarning } from '../kafka/transactions.ts'
 import { isInside } from '../kubernetes/addresses.ts'
@@ -83,4 +84,25 @@ export function retentionOf(days: string): number {
 
 export function retentionText(ms: number): string {
   return ms < 0 ? 'for ever' : `for ${Number((ms / dayMs).toPrecision(3))} days`
+}
+
+/**
+ * Runs `./orderflow topic-setting` for the same Kafka as `./orderflow partitions`.
+ * @throws {CliError} `usage` for an unknown topic, or a setting without a value
+ */
+export async function topicSetting(
+  topic: string | undefined,
+  setting: string | undefined,
+  env: NodeJS.ProcessEnv,
+): Promise<void> {
+  const names = topics.containers.map(({ name }) => name)
+  const [, name, value] = /^([a-z.]+)=(.+)$/.exec(setting ?? '') ?? []
+  if (topic === undefined || !names.includes(topic) || name === undefined || value === undefined) {
+    throw new CliError('usage', 'the topic is unknown, or the setting is not NAME=VALUE', {
+      nextStep: `./orderflow topic-setting ${names[0] ?? 'TOPIC'} cleanup.policy=delete; the topics are ${names.join(', ')}`,
+    })
+  }
+  const kafka = env.Stream__Brokers ? kafkaConnection(env) : (await requireKafka()).kafka
+  await changeTopics(kafka, new Map([[topic, { [name]: value }]]))
+  print(`${topic}: ${name} is ${value}`)
 }

@@ -75,26 +75,27 @@ export async function ensureTopics(kafka: KafkaConnection, specs: readonly Topic
     }
     const extents = await withRetries('the partitions', () => extentsOf(admin, namesOf(specs)), 50)
     const byTopic = Map.groupBy(extents, ({ topic }) => topic)
-    return [...partitionWarnings(specs, byTopic), ...(await differences(admin, kafka, specs))]
+    return [...partitionWarnings(specs, byTopic), ...(await differences(admin, specs))]
   })
 }
 
 /** Returns a line for each wrong setting of a topic, with the command that corrects it. */
 export async function topicDifferences(kafka: KafkaConnection, specs: TopicSpec[]): Promise<string[]> {
-  return await withAdmin(kafka, (admin) => differences(admin, kafka, specs))
+  return await withAdmin(kafka, (admin) => differences(admin, specs))
 }
 
-const differences = (admin: Admin, kafka: KafkaConnection, specs: readonly TopicSpec[]) =>
-  settingDifferences(admin, kafka, new Map(specs.map(({ name, configs }) => [name, configs])))
+const differences = (admin: Admin, specs: readonly TopicSpec[]) =>
+  settingDifferences(admin, new Map(specs.map(({ name, configs }) => [name, configs])))
 
 function partitionWarnings(specs: readonly TopicSpec[], extents: ReadonlyMap<string, readonly Extent[]>): string[] {
-  return specs.flatMap(({ name, partitions }) => {
+  return specs.flatMap(({ name, partitions, configs }) => {
     const actual = extents.get(name)?.length ?? 0
-    if (actual === partitions) return []
+    // Dead letters may arrive in any order, so more partitions than necessary are harmless.
+    if (actual === partitions || (actual > partitions && configs === deadLetterSettings)) return []
     const nextStep =
       actual < partitions
         ? './orderflow partitions adds them'
-        : `Kafka cannot remove partitions, so write ${actual} there`
+        : `Kafka cannot remove partitions, so write ${actual} into "partitions"`
     return [`topic ${name} has ${actual} partitions, services.json has ${partitions}: ${nextStep}`]
   })
 }

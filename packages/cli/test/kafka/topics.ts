@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { watchEvents } from '../../src/commands/demo.ts'
 import { send } from '../../src/commands/publish.ts'
 import { streamTroubles } from '../../src/commands/stack.ts'
-import { retentionText } from '../../src/commands/topics.ts'
+import { retentionText, topicSetting } from '../../src/commands/topics.ts'
 import { localKafka } from '../../src/kafka/connection.ts'
 import { dayMs, forever, keepFor, keptFor } from '../../src/kafka/retention.ts'
 import {
@@ -50,7 +50,7 @@ export function localTopics(planned: () => Plan): void {
       const warnings = [99, 1].map((others) => ensureTopics(kafka, [{ ...first, partitions: others }]))
       expect((await Promise.all(warnings)).flat()).to.deep.equal([
         `topic ${name} has ${partitions} partitions, services.json has 99: ./orderflow partitions adds them`,
-        `topic ${name} has ${partitions} partitions, services.json has 1: Kafka cannot remove partitions, so write ${partitions} there`,
+        `topic ${name} has ${partitions} partitions, services.json has 1: Kafka cannot remove partitions, so write ${partitions} into "partitions"`,
       ])
     })
 
@@ -66,7 +66,7 @@ export function localTopics(planned: () => Plan): void {
       }
       await ensureTopics(kafka, [{ ...spec, name, configs: different }])
       const compared = [{ ...spec, name }]
-      const command = `kafka-configs.sh --bootstrap-server ${kafka.bootstrapBrokers.join()} --alter --topic settings --add-config`
+      const command = './orderflow topic-setting settings'
       const lines = [
         `topic settings: max.message.bytes is 1000, should be 262144: larger events are refused. Fix: ${command} max.message.bytes=262144`,
         'topic settings: message.timestamp.type is CreateTime, should be LogAppendTime: publishers choose the times of records, which affects ' +
@@ -136,6 +136,35 @@ export function localTopics(planned: () => Plan): void {
         await stop()
       }
       expect(seen).to.deep.equal(['OrderCreated', '?', '?'])
+    })
+
+    it('deliver to watchEvents some older events, too, for a request that created nothing new', async () => {
+      for (const Name of ['First', 'Second', 'Third'])
+        await send(kafka, { topic: 'paymentevents', key: 'k', value: Buffer.from(JSON.stringify({ Name })) })
+      const seen: string[] = []
+      const stop = await watchEvents(kafka, ['paymentevents'], ({ envelope }) => seen.push(envelope.Name ?? '?'), 2n)
+      await eventually(() => seen.length >= 2, 'both were seen').finally(stop)
+      expect(seen).to.deep.equal(['Second', 'Third'])
+    })
+
+    it('cause no warning about more partitions of a topic for dead letters', async () => {
+      const name = 'many.dead'
+      const [spec] = topics.processes.filter((each) => each.name.endsWith('.dead'))
+      await withAdmin(kafka, (admin) => admin.createTopics({ topics: [name], partitions: 4, replicas: 1 }))
+      const warnings = await ensureTopics(kafka, [{ ...(spec as TopicSpec), name }])
+      expect(warnings.filter((warning) => warning.includes('partitions'))).to.deep.equal([])
+    })
+
+    it('get the setting of `./orderflow topic-setting`, which a warning names', async () => {
+      const env = { Stream__Brokers: kafka.bootstrapBrokers.join() }
+      await topicSetting('orderevents', 'max.message.bytes=262145', env)
+      const fix = /Fix: \.\/orderflow topic-setting (\S+) (\S+)$/.exec(
+        (await topicDifferences(kafka, topics.processes))[0] ?? '',
+      )
+      await topicSetting(fix?.[1], fix?.[2], env)
+      expect(await topicDifferences(kafka, topics.processes)).to.deep.equal([])
+      for (const wrong of [['other', 'a=b'], ['orderevents', 'a'], []])
+        expect(await topicSetting(wrong[0], wrong[1], env).catch((error) => error.code)).to.equal('usage')
     })
   })
 }

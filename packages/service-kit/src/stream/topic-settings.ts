@@ -1,6 +1,6 @@
 import { deadLetterTopic } from '@orderflow/envelope'
 import type { Admin } from '@platformatic/kafka'
-import { type KafkaConnection, metadataOf, protocolErrors } from './kafka.ts'
+import { metadataOf, protocolErrors } from './kafka.ts'
 
 export type TopicSettings = Readonly<Record<string, string>>
 
@@ -49,11 +49,7 @@ const cluster = 3
  * and the command that fixes it. If the user may not read the settings, it returns one line that names the missing right.
  * @param wanted the required settings by topic; missing topics are ignored
  */
-export async function settingDifferences(
-  admin: Admin,
-  kafka: KafkaConnection,
-  wanted: ReadonlyMap<string, TopicSettings>,
-): Promise<string[]> {
+export async function settingDifferences(admin: Admin, wanted: ReadonlyMap<string, TopicSettings>): Promise<string[]> {
   const { topics, brokers } = await metadataOf(admin, [...wanted.keys()])
   const replicasOf = new Map(
     topics.map(({ name, partitions }) => [name, partitions[0]?.replicaNodes.length ?? 0] as const),
@@ -79,11 +75,11 @@ export async function settingDifferences(
     return [
       ...configDifferences(topic, configs, wanted.get(topic) ?? {}, replicas).map(
         ({ name, is, should, so }) =>
-          `topic ${topic}: ${name} is ${is}, should be ${should}: ${so}. Fix: ${alterCommand(kafka, topic, name, should)}`,
+          `topic ${topic}: ${name} is ${is}, should be ${should}: ${so}. Fix: ./orderflow topic-setting ${topic} ${name}=${should}`,
       ),
       ...(brokers.length >= cluster && replicas < cluster
         ? [
-            `topic ${topic}: it has ${replicas} replicas, should have ${cluster}: its records are gone with ${replicas === 1 ? 'the broker' : 'the brokers'} that has them. Fix: kafka-reassign-partitions.sh, or create the topic again`,
+            `topic ${topic}: it has ${replicas} replicas, should have ${cluster}: its records are gone with ${replicas === 1 ? 'the broker' : 'the brokers'} that has them. Fix: Kafka’s program kafka-reassign-partitions, or create the topic again`,
           ]
         : []),
     ]
@@ -143,9 +139,4 @@ function consequenceOf(
     default:
       return 'the system relies on it'
   }
-}
-
-function alterCommand({ bootstrapBrokers, sasl }: KafkaConnection, topic: string, name: string, value: string): string {
-  const user = sasl ? ' --command-config admin.properties' : ''
-  return `kafka-configs.sh --bootstrap-server ${bootstrapBrokers.join()}${user} --alter --topic ${topic} --add-config ${name}=${value}`
 }
