@@ -330,6 +330,10 @@ export const commandGroups: CommandGroups = {
       run: async ({ args: [name = ''], text, signal }) =>
         (await import('./new-service/new-service.ts')).newService(name, text('event'), signal()),
     },
+    'check-demo': {
+      summary: 'Check that a service accepts the request of make demo, as make check does',
+      run: async () => (await import('./commands/check-demo.ts')).checkDemo(),
+    },
     generate: {
       summary: 'Generate files from services.json and the schemas of events',
       run: async () => (await import('./generate/files.ts')).generate(),

@@ -128,6 +128,18 @@ export const steps: readonly Step[] = [
   },
   {
     version: '0.3.0',
+    title: 'Let make check test the demo',
+    why: 'It finds a request in services.json that no longer fits the schema of its service.',
+    change: (application) =>
+      edit(
+        join(application, 'Makefile'),
+        /\$\(orderflow\) check-demo/,
+        /^\t@\$\(orderflow\) envelope compat/m,
+        '\t@$$(orderflow) check-demo\n$&',
+      ),
+  },
+  {
+    version: '0.3.0',
     title: 'Keep line feeds in all files',
     why: 'With core.autocrlf=true, Git would write scripts and Dockerfiles that do not run.',
     change: (application) => {

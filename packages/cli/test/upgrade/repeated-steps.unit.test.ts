@@ -10,7 +10,8 @@ import { removeFolders, temporaryFolder } from '../support.ts'
 const oldFiles = {
   '.gitattributes': 'components/kafka.yaml linguist-generated\nvendor/* binary linguist-generated\n',
   '.mocharc.json': '{\n  "timeout": 300000,\n  "exit": true\n}\n',
-  Makefile: 'orderflow := ./orderflow\n\n.DEFAULT_GOAL := help\n\n.PHONY: check test generate\n\ncheck:\n\t@true\n',
+  Makefile:
+    'orderflow := ./orderflow\n\n.DEFAULT_GOAL := help\n\n.PHONY: check test generate\n\ncheck:\n\t@$(orderflow) envelope compat $${AGAINST:+x}\n',
   'biome.json':
     '{\n  "files": {\n    "includes": [\n      "**",\n      "!components",\n      "!envelope-schema"\n    ]\n  }\n}\n',
   'components/configuration.yaml':
@@ -50,6 +51,7 @@ describe('the steps of upgrades', () => {
       enabled: true,
       http: { increasedCardinality: false },
     })
+    expect(once.Makefile).to.contain('\t@$(orderflow) check-demo\n\t@$(orderflow) envelope compat $${AGAINST:+x}\n')
     expect(JSON.parse(once['package.json'] ?? '').scripts).to.include({ dev: './orderflow dev', test: 'make test' })
     expect(await takeSteps()).to.deep.equal(once)
   })
