@@ -8,9 +8,9 @@ before(() => {
 })
 after(() => rmSync(folder, { recursive: true }))
 
-/** Writes a trust file and returns its `file:` URL. */
+/** Writes a trust file and returns its path. */
 export function trustFile(unlisted: 'accept' | 'reject', publishers: object): string {
   const file = join(folder, `${crypto.randomUUID()}.json`)
   writeFileSync(file, JSON.stringify({ unlisted, publishers }))
-  return `file://${file}`
+  return file
 }

@@ -1,3 +1,4 @@
+import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Background, ServiceContext } from '@orderflow/service-kit'
 import { applicationFile, type Reaction, readApplication } from '@orderflow/service-kit/application'
@@ -39,7 +40,7 @@ export function openMonitor(
   const { settings, log, now, newId } = context
   const { Monitor: own, Stream, Trust: trustSettings, Telemetry } = settings
   const kafka = connectionOf(Stream) ?? { bootstrapBrokers: ['127.0.0.1:9092'] }
-  const folder = fileURLToPath(new URL(own.Folder.endsWith('/') ? own.Folder : `${own.Folder}/`, root))
+  const folder = join(resolve(fileURLToPath(root), own.Folder), '/')
   const application = readApplication(applicationFile(fileURLToPath(root)))
   const { services: entries, reactions } = application
   const services = watchedServices(entries, own)

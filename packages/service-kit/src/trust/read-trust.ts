@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { resolve } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { eventNames, parseMoment } from '@orderflow/envelope'
 import { Ajv, type ErrorObject } from 'ajv'
 import { createSigner, createTrust, outsideRefusals, type Publishers, type Trust, type TrustFile } from './trust.ts'
@@ -25,7 +26,7 @@ export function readTrust(root: URL, { File, Publishers: generated, SigningKeys,
   const keys = SigningKeys.split(',').filter(Boolean)
   return createTrust({
     publishers,
-    file: readTrustFile(new URL(File, root), publishers),
+    file: readTrustFile(fileAt(root, File), publishers),
     signer: keys.length > 0 ? createSigner(keys) : undefined,
     signedSince: SignedSince ? Number(parseMoment(SignedSince)) : Number.NEGATIVE_INFINITY,
   })
@@ -46,14 +47,17 @@ export function readListing(
   const idsOf = (entries: object) => new Set(Object.keys(entries).map((id) => id.toLowerCase()))
   const [services, listed] = [
     idsOf(publishers.services),
-    idsOf(readTrustFile(new URL(File, root), publishers).publishers),
+    idsOf(readTrustFile(fileAt(root, File), publishers).publishers),
   ]
   return (appId) =>
     appId === null ? 'unlisted' : services.has(appId) ? 'service' : listed.has(appId) ? 'listed' : 'unlisted'
 }
 
+/** Returns the URL of a path, which may contain characters that have a meaning in URLs. */
+const fileAt = (root: URL, path: string) => pathToFileURL(resolve(fileURLToPath(root), path))
+
 function readPublishers(root: URL, generated: string): Publishers {
-  const file = new URL(generated, root)
+  const file = fileAt(root, generated)
   const publishers = JSON.parse(readFileSync(file, 'utf8')) as Publishers
   if (!Array.isArray(publishers.outside)) return publishers
   throw new Error(`${fileURLToPath(file)} has an outdated form: run make generate`)

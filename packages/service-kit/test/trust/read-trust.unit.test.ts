@@ -44,6 +44,14 @@ describe('readTrust', () => {
     writeFileSync(join(folder, 'components/trust/trust.json'), text)
     return readTrust(pathToFileURL(join(folder, 'a-service/')), { ...settings, ...changes })
   }
+  it('reads files whose paths contain characters that have a meaning in URLs', () => {
+    for (const name of ['100%20.json', 'a#b.json', 'a?b.json', 'ü.json']) {
+      const File = join(folder, name)
+      writeFileSync(File, JSON.stringify({ unlisted: 'accept', publishers: {} }))
+      expect(() => read('not read', { File }), name).not.to.throw()
+    }
+  })
+
   function problemsOf(content: unknown, changes = {}): string[] {
     try {
       read(content, changes)
