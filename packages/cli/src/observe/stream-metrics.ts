@@ -54,8 +54,7 @@ export function streamMetrics(kafka: KafkaConnection): RequestListener {
     for (const [group, all] of consumedTopics) {
       for (const topic of all) {
         const own = seen.positions.filter((position) => position.group === group && position.topic === topic)
-        const arrivals = own.map((position) => position.oldest ?? seen.at)
-        const oldestAt = arrivals.reduce((least, at) => Math.min(least, at), seen.at)
+        const oldestAt = own.reduce((least, { oldest: at = seen.at }) => Math.min(least, at), seen.at)
         oldest.set({ group, topic }, (seen.at - oldestAt) / 1_000)
       }
     }

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { recordTime } from '@orderflow/service-kit/log'
 import { type Kind, kindKey } from '../model/kind.ts'
 import { GuidRuns, guidNumber, hashOf } from './guid-runs.ts'
 import { type Body, blockLength, type Gap, type IndexRecord, type Position, toBlock } from './record.ts'
@@ -78,7 +79,8 @@ export class ActiveSegment {
     const kinds = this.#transaction(() => this.#write(records, positions, gaps, seq))
     const { facts } = this
     if (records.length > 0) facts.lastSeq = seq + records.length - 1
-    for (const { at } of records) {
+    for (const record of records) {
+      const at = recordTime(record.at)
       facts.first = facts.count === 0 ? at : Math.min(facts.first, at)
       facts.last = Math.max(facts.last, at)
       facts.count += 1
@@ -118,7 +120,7 @@ export class ActiveSegment {
     let length = 0
     let bodies: Body[] = []
     for (const [index, record] of records.entries()) {
-      const { topic, partition, offset, at, bytes, guids, body, subject } = record
+      const { topic, partition, offset, bytes, guids, body, subject } = record
       const part = this.#parts.get(`${topic}/${partition}`)
       const kind = kinds[index] as StoredKind
       if (part === undefined) throw new Error(`there is no position of ${topic}/${partition}`)
@@ -126,7 +128,7 @@ export class ActiveSegment {
         seq + index,
         part,
         offset,
-        at,
+        recordTime(record.at),
         kind.id,
         this.#nextBlock,
         bodies.length,
@@ -183,7 +185,8 @@ export class ActiveSegment {
 
   #count(records: readonly IndexRecord[], kinds: readonly StoredKind[]): void {
     const sums = new Map<number, { count: number; first: number; last: number; buckets: Map<number, number> }>()
-    for (const [index, { at }] of records.entries()) {
+    for (const [index, record] of records.entries()) {
+      const at = recordTime(record.at)
       const { id } = kinds[index] as StoredKind
       const sum = sums.get(id) ?? { count: 0, first: at, last: at, buckets: new Map() }
       sums.set(id, sum)

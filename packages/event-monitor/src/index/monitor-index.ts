@@ -2,9 +2,9 @@ import { EventEmitter } from 'node:events'
 import { setFlagsFromString } from 'node:v8'
 import { type ResourceLimits, Worker } from 'node:worker_threads'
 import { unavailable } from '@orderflow/service-kit'
+import { isoTime } from '@orderflow/service-kit/log'
 import type { Completeness, Gap, Unreadable } from '../api/events.ts'
 import type { FromIngest, IngestBatch, IngestData, IngestState, ToIngest } from '../ingest/messages.ts'
-import { iso } from '../model/row.ts'
 import type { Reads } from './read/reads.ts'
 import type { Question, Reply } from './read/worker.ts'
 
@@ -153,8 +153,8 @@ export function openIndex(data: IngestData, { onFailure, onTrouble, onPartition 
       const last = events.reduce((most, one) => Math.max(most, one.last), -Infinity)
       return {
         indexLag: state.lag,
-        newest: events.length > 0 ? iso(last) : null,
-        oldestKept: events.length > 0 ? iso(first) : null,
+        newest: events.length > 0 ? isoTime(last) : null,
+        oldestKept: events.length > 0 ? isoTime(first) : null,
         kept: events.reduce((sum, { count }) => sum + count, 0),
         gaps,
         unreadable: state.unreadable,

@@ -7,7 +7,7 @@ export interface IndexRecord {
   topic: string
   partition: number
   offset: number
-  /** Arrival in milliseconds since 1970. */
+  /** Arrival in milliseconds since 1970. The index stores `recordTime` of it, because publishers can set any time. */
   at: number
   bytes: number
   kind: Kind

@@ -10,9 +10,10 @@ import { transaction } from './sqlite.ts'
  * A segment is one SQLite file. One transaction writes events and read positions, so both stay consistent after a
  * crash.
  *
- * `parts` are partitions of topics. `next` is the first offset that is not in the index, and `at` is in milliseconds
- * since 1970. `slot` is the index in the block, and `subject` a hash (`SubjectOf` in ingest/examine.ts). `counts` has
- * the number of events of each kind in each `bucketMs`. `rules` is a fingerprint (`rulesOf` in ingest/examine.ts).
+ * `parts` are partitions of topics. `next` is the first offset that is not in the index. `at` is in milliseconds since
+ * 1970, as `recordTime` returns it, and `openedAt` is by the monitor's clock. `slot` is the index in the block, and
+ * `subject` a hash (`SubjectOf` in ingest/examine.ts). `counts` has the number of events of each kind in each
+ * `bucketMs`. `rules` is a fingerprint (`rulesOf` in ingest/examine.ts).
  */
 const schema = `
 CREATE TABLE parts (id INTEGER PRIMARY KEY, topic TEXT NOT NULL, partition INTEGER NOT NULL, topicId TEXT NOT NULL, next INTEGER NOT NULL,
@@ -28,14 +29,14 @@ CREATE TABLE counts (bucket INTEGER NOT NULL, kind INTEGER NOT NULL, count INTEG
 CREATE TABLE gaps (topic TEXT NOT NULL, partition INTEGER NOT NULL, start INTEGER NOT NULL, next INTEGER NOT NULL, at INTEGER NOT NULL,
   why TEXT NOT NULL) STRICT;
 CREATE TABLE facts (firstSeq INTEGER NOT NULL, openedAt INTEGER NOT NULL, rules TEXT NOT NULL) STRICT;
-PRAGMA user_version = 5;
+PRAGMA user_version = 6;
 `
 
 /** With buckets of this length, a chart of ten minutes has 120 buckets. */
 export const bucketMs = 5_000
 
 /** The monitor removes segments of other versions, and reads their events from the log again. */
-const version = 5
+const version = 6
 
 /**
  * Longest wait for a locked file. The last connection that closes a file locks it for a moment. The first connection
@@ -117,9 +118,11 @@ export interface SegmentFacts {
    * The sequence number of the last record; `firstSeq` - 1 without records. Events and dead letters share one sequence.
    */
   lastSeq: number
-  /** Arrivals of the oldest and newest records; 0 without records. */
+  /** Arrivals of the oldest and newest records; 0 without records. Publishers may have set any time. */
   first: number
   last: number
+  /** The time at which the segment was created, by the monitor's clock. */
+  openedAt: number
 }
 
 const nameOf = (series: SeriesName, firstSeq: number) => `${series}-${String(firstSeq).padStart(15, '0')}.sqlite`
@@ -156,7 +159,7 @@ function readFacts(file: string): SegmentFacts {
 export function factsOf(database: DatabaseSync): Omit<SegmentFacts, 'file'> {
   const row = database
     .prepare(
-      `SELECT firstSeq, (SELECT ifnull(max(seq), firstSeq - 1) FROM events) AS lastSeq, (SELECT ifnull(sum(count), 0) FROM kinds) AS count, (SELECT ifnull(min(first), 0) FROM kinds) AS first,
+      `SELECT firstSeq, openedAt, (SELECT ifnull(max(seq), firstSeq - 1) FROM events) AS lastSeq, (SELECT ifnull(sum(count), 0) FROM kinds) AS count, (SELECT ifnull(min(first), 0) FROM kinds) AS first,
         (SELECT ifnull(max(last), 0) FROM kinds) AS last FROM facts`,
     )
     .get()

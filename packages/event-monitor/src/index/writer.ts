@@ -85,7 +85,6 @@ function openSeries(name: SeriesName, files: SegmentFacts[], options: WriterOpti
   const sealed = files
   const file = newest?.file ?? segmentFile(folder, name, nextSeq)
   let active = new ActiveSegment(file, { firstSeq: newest?.firstSeq ?? nextSeq, now: now(), rules, positions: [] })
-  let openedAt = active.facts.first || now()
 
   /** Starts a new segment. If this fails, the previous segment stays open, and the next write tries again. */
   function roll(seq: number): void {
@@ -97,16 +96,18 @@ function openSeries(name: SeriesName, files: SegmentFacts[], options: WriterOpti
       rules,
       positions: before.positions,
     })
-    openedAt = now()
     sealed.push(before.facts)
     before.close()
   }
 
-  /** Removes the oldest segment while there are more than `keepEvents` events, or while all events in it are too old. */
+  /**
+   * Removes the oldest segment while there are more than `keepEvents` events, or while all events in it are too old. An
+   * event arrived before the next segment was created, even if its time is later.
+   */
   function drop(): void {
     const total = () => sealed.reduce((sum, { count }) => sum + count, active.facts.count + segmentEvents)
-    for (let [oldest] = sealed; oldest; [oldest] = sealed) {
-      if (total() <= keepEvents && oldest.last >= now() - keepMs) return
+    for (let [oldest, next = active.facts] = sealed; oldest; [oldest, next = active.facts] = sealed) {
+      if (total() <= keepEvents && Math.min(oldest.last, next.openedAt) >= now() - keepMs) return
       removeSegment(oldest.file)
       sealed.shift()
     }
@@ -119,7 +120,7 @@ function openSeries(name: SeriesName, files: SegmentFacts[], options: WriterOpti
     restore: () => active.restore(),
     close: () => active.close(),
     write(records: IndexRecord[], positions: Position[], gaps: Gap[], seq: number): Kind[] {
-      const { count, firstSeq } = active.facts
+      const { count, firstSeq, openedAt } = active.facts
       const isWide = seq + records.length - firstSeq >= maxSegmentSpan
       const isFull = count >= segmentEvents || (count > 0 && (isWide || now() - openedAt > dayMs))
       if (isFull) {

@@ -256,7 +256,8 @@ function newKind(topic: string, { validity, faults, shared, document }: Verdict)
   return {
     topic,
     name: nameOf('Name', Name),
-    version: typeof Version === 'number' ? Version : null,
+    // JSON can contain numbers that are too large for a 64-bit double.
+    version: typeof Version === 'number' && Number.isFinite(Version) ? Version : null,
     appId: isGuid(AppId) ? AppId.toLowerCase() : null,
     appName: nameOf('AppName', AppName),
     variant: isEnvelope ? (Id && CorrelationId && TraceId ? 'full' : 'reduced') : null,

@@ -95,8 +95,11 @@ function indexedRow({ topic, partition, offset, at, bytes, body }: IndexRecord, 
   return rowOf({ position: { topic, partition, offset: String(offset) }, at, bytes, kind, body })
 }
 
+/** A longer delay is not the time of a reaction: one of the two times was invented. */
+const maxDelayMs = 365 * 24 * 60 * 60 * 1_000
+
 /** Returns the time since `caused-at`. Ignores an invalid header, because outside publishers can write any value. */
 function delayOf({ at, body }: IndexRecord): number | undefined {
   const cause = Number(body.headers?.find(({ name }) => name === 'caused-at')?.value)
-  return cause > 0 && at >= cause ? at - cause : undefined
+  return cause > 0 && at >= cause && at - cause < maxDelayMs ? at - cause : undefined
 }

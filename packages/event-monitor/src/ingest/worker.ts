@@ -23,8 +23,6 @@ const pauseMs = 100
 const fewRecords = 500
 const retryMs = 1_000
 const stateMs = 500
-/** The largest valid date in JavaScript. On topics with CreateTime, publishers can set any time. */
-const maxTime = 8.64e15
 
 const port = parentPort as MessagePort
 const data = workerData as IngestData
@@ -110,9 +108,8 @@ function sorted(records: IndexRecord[]): IndexRecord[] {
 }
 
 function indexRecordOf(record: LogRecord): IndexRecord {
-  const { topic, partition, offset, timestamp, value } = record
+  const { topic, partition, offset, timestamp: at, value } = record
   const { kind, guids, body, subject } = examine(record, trust, rules)
-  const at = Math.min(timestamp, maxTime)
   return { topic, partition, offset: Number(offset), at, bytes: value.length, kind, guids, body, subject }
 }
 

@@ -7,6 +7,7 @@ import {
   parseMoment,
   type ReceivedEnvelope,
 } from '@orderflow/envelope'
+import { isoTime } from '@orderflow/service-kit/log'
 import type { EventRow, RecordPosition } from '../api/events.ts'
 import type { Body } from '../index/record.ts'
 import type { Kind } from './kind.ts'
@@ -21,8 +22,6 @@ export interface Indexed {
   body: Body
 }
 
-export const iso = (ms: number): string => new Date(ms).toISOString()
-
 function createdAt(document: unknown): string | null {
   const { CreationDate } = Object(document) as { CreationDate?: unknown }
   return typeof CreationDate === 'string' && parseMoment(CreationDate) ? CreationDate : null
@@ -32,7 +31,7 @@ export function rowOf({ position, at, bytes, kind, body }: Omit<Indexed, 'seq'>)
   const { name, version, appId, appName, variant, validity, problem } = kind
   return {
     position,
-    at: iso(at),
+    at: isoTime(at),
     createdAt: createdAt(body.document),
     name,
     version,

@@ -1,8 +1,8 @@
 import { eventSchemas, eventTypes, personalFields } from '@orderflow/envelope'
+import { isoTime } from '@orderflow/service-kit/log'
 import type { Publisher, SchemaUse } from '../api/system.ts'
 import { tally } from './counts.ts'
 import { isFaulty, type Kind, typeText } from './kind.ts'
-import { iso } from './row.ts'
 
 interface UsedKind {
   kind: Kind
@@ -46,8 +46,8 @@ export function publishersOf(
             count: sum(same),
           }))
           .sort((one, other) => other.count - one.count),
-        firstSeen: iso(own.reduce((least, { first }) => Math.min(least, first), Infinity)),
-        lastSeen: iso(own.reduce((most, { last }) => Math.max(most, last), -Infinity)),
+        firstSeen: isoTime(own.reduce((least, { first }) => Math.min(least, first), Infinity)),
+        lastSeen: isoTime(own.reduce((most, { last }) => Math.max(most, last), -Infinity)),
       }
     })
     .sort((one, other) => other.events - one.events)
@@ -75,7 +75,7 @@ export function schemaUses(kinds: readonly UsedKind[], services: readonly Role[]
       version,
       isNewest: versions.every((one) => one <= version),
       events: used.reduce((total, { count }) => total + count, 0),
-      lastSeen: used.length > 0 ? iso(used.reduce((most, { last }) => Math.max(most, last), -Infinity)) : null,
+      lastSeen: used.length > 0 ? isoTime(used.reduce((most, { last }) => Math.max(most, last), -Infinity)) : null,
       publishers: [...byPublisher.values()].map((own) => ({
         appId: (own[0] as UsedKind).kind.appId,
         appName: (own[0] as UsedKind).kind.appName,

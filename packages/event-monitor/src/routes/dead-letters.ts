@@ -17,6 +17,7 @@ import {
   entryOf,
   lost,
   originalOf,
+  positionIn,
   refusalsOf,
 } from './edited.ts'
 import { detailOf } from './events.ts'
@@ -95,15 +96,8 @@ const dryRunInput = eventBody(
   'DryRunRequest',
   { position: { type: 'object' }, edited: editedSchema },
   ({ position, edited }) => {
-    const { topic, partition, offset } = Object(position) as Partial<RecordPosition>
-    if (
-      typeof topic === 'string' &&
-      typeof partition === 'number' &&
-      typeof offset === 'string' &&
-      /^\d{1,15}$/.test(offset)
-    ) {
-      return { position: { topic, partition, offset }, edited: editedIn(edited) }
-    }
+    const found = positionIn(position)
+    if (found) return { position: found, edited: editedIn(edited) }
     throw invalid([{ pointer: '/position', detail: 'must have a topic, a partition and an offset' }])
   },
 )

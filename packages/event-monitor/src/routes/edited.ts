@@ -92,10 +92,15 @@ export function editedIn(edited: unknown): string | undefined {
 
 export function attemptIn(attempt: unknown): RecordPosition | undefined {
   if (attempt === undefined) return undefined
-  const { topic, partition, offset } = Object(attempt) as Partial<RecordPosition>
-  const position = parsePosition(`${topic}/${partition}/${offset}`)
+  const position = positionIn(attempt)
   if (position) return position
   throw invalid([{ pointer: '/attempt', detail: 'must be a record position: a topic, a partition and an offset' }])
+}
+
+export function positionIn(value: unknown): RecordPosition | undefined {
+  const { topic, partition, offset } = Object(value) as Partial<RecordPosition>
+  const isPosition = typeof topic === 'string' && typeof partition === 'number' && typeof offset === 'string'
+  return isPosition ? parsePosition(positionText({ topic, partition, offset })) : undefined
 }
 
 export const editedSchema = {

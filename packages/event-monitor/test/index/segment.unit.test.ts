@@ -78,7 +78,7 @@ describe('segments of the index', () => {
   it('ignores a file that is removed before a reader opens it', () => {
     const segments = new Segments()
     const gone = join(folder, 'events-000000000000003.sqlite')
-    const facts = { firstSeq: 1, count: 0, lastSeq: 0, first: 0, last: 0 }
+    const facts = { firstSeq: 1, count: 0, lastSeq: 0, first: 0, last: 0, openedAt: 0 }
     segments.follow([
       { ...facts, file: gone },
       { ...facts, file },

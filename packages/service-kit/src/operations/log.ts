@@ -11,6 +11,7 @@ export {
   replayedFrom,
 } from '../stream/record.ts'
 export { mayShowKey } from '../stream/record-key.ts'
+export { isoTime, recordTime } from '../stream/record-time.ts'
 export { whileHandling } from '../telemetry/context.ts'
 export { contractMask } from '../telemetry/mask.ts'
 export {

@@ -127,7 +127,7 @@ export function openLog(kafka: KafkaConnection): LogReader {
     async has({ topic, partition }) {
       try {
         const { topics } = await consumer.metadata({ topics: [topic] })
-        return partition < (topics.get(topic)?.partitionsCount ?? 0)
+        return partition >= 0 && partition < (topics.get(topic)?.partitionsCount ?? 0)
       } catch (error) {
         // The client's error for an unknown topic has a message, but no code.
         const isUnknown = findErrorBy(error as Error, 'message', `Unknown topic ${topic}.`)

@@ -5,6 +5,7 @@ import { createIntake, type Handlers } from '../stream/event-handler.ts'
 import { faultOf, isInfrastructure } from '../stream/fault.ts'
 import type { LogRecord } from '../stream/log-record.ts'
 import { positionText, recordIdOf } from '../stream/record.ts'
+import { isKnownTime } from '../stream/record-time.ts'
 import { within } from '../telemetry/context.ts'
 import { contractMask } from '../telemetry/mask.ts'
 import { signatureHeader, type Trust } from '../trust/trust.ts'
@@ -128,7 +129,7 @@ export async function rebuildTopic(
  * replay publishes a new record, which may succeed although the first record has a dead letter.
  *
  * A dead letter without a record id names only a position. After a topic was created again, another record may have this position. So the dead letter
- * belongs to a record only if the record is older.
+ * belongs to a record only if the record is older, or if its time is unknown.
  */
 async function asideOf(app: string, topic: string, log: LogReader): Promise<(record: LogRecord) => string | undefined> {
   const byRecord = new Map<string, string>()
@@ -144,7 +145,8 @@ async function asideOf(app: string, topic: string, log: LogReader): Promise<(rec
     const reason = id && byRecord.get(id)
     if (reason !== undefined) return reason
     const own = byPosition.get(whereIs(record))
-    return own?.findLast(({ time }) => record.timestamp <= Date.parse(time) + maxSkewMs)?.reason
+    const at = isKnownTime(record.timestamp) ? record.timestamp : 0
+    return own?.findLast(({ time }) => at <= Date.parse(time) + maxSkewMs)?.reason
   }
 }
 

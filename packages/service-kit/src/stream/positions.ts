@@ -1,4 +1,5 @@
 import type { Admin } from '@platformatic/kafka'
+import { recordTime } from './record-time.ts'
 import { unreadIn } from './unread.ts'
 
 interface Partition {
@@ -19,7 +20,7 @@ export interface Position extends Partition {
   end: bigint
   /** The number of unhandled records. 0 is exact; a large number is an upper bound. */
   lag: number
-  /** The time at which the oldest unhandled record reached the log, in milliseconds since 1970. */
+  /** The time at which the oldest unhandled record reached the log, in milliseconds since 1970; undefined if it is unknown. */
   oldest: number | undefined
 }
 
@@ -69,9 +70,12 @@ export async function positionsOf(admin: Admin, consumed: ReadonlyMap<string, re
   return stretches.map((stretch, index) => ({
     ...stretch,
     lag: unread[index]?.count ?? 0,
-    oldest: unread[index]?.first?.timestamp,
+    oldest: knownTime(unread[index]?.first?.timestamp),
   }))
 }
+
+/** A publisher can leave out the time on a topic with CreateTime. Kafka then stores -1. */
+const knownTime = (timestamp = 0): number | undefined => (timestamp > 0 ? recordTime(timestamp) : undefined)
 
 async function offsetsAt(
   admin: Admin,

@@ -1,6 +1,7 @@
 import { isGuid, type RecordContent, recordId } from '@orderflow/envelope'
 import { traceHeadersIn } from '../telemetry/context.ts'
 import { type Evidence, signatureHeader, signatureIn } from '../trust/trust.ts'
+import { isKnownTime } from './record-time.ts'
 
 /** A record's position in the log. The offset is a decimal string, because it has 64 bits. */
 export interface RecordPosition {
@@ -86,9 +87,12 @@ export function originOf(position: RecordPosition, header: string | undefined): 
   return origin && precedes(origin, position) ? origin : position
 }
 
-/** Returns the id of a record; undefined if the record's time is unknown. */
+/**
+ * Returns the id of a record; undefined if the record's time is unknown. The sidecar delivers every negative time as the same one
+ * (sarama 1.48), so it cannot be part of an id.
+ */
 export function recordIdOf({ arrivedAt, ...content }: RecordContent & { arrivedAt: number }): string | undefined {
-  return Number.isSafeInteger(arrivedAt) ? recordId({ ...content, timestamp: arrivedAt }) : undefined
+  return isKnownTime(arrivedAt) ? recordId({ ...content, timestamp: arrivedAt }) : undefined
 }
 
 /** Returns the bytes of a key that the sidecar delivered URL-escaped (Go's url.QueryEscape). */

@@ -1,5 +1,5 @@
 import type { Reaction } from '@orderflow/service-kit/application'
-import { currentAttempt, openAttempt, positionText } from '@orderflow/service-kit/log'
+import { currentAttempt, isoTime, openAttempt, positionText } from '@orderflow/service-kit/log'
 import type { Conversation, ConversationsOf } from '../../api/conversation.ts'
 import type { DeadLetterEntry, DeadLetterGroup } from '../../api/dead-letters.ts'
 import type { EventDetail, EventFilter, EventRow, Facets, Gap, RecordPosition } from '../../api/events.ts'
@@ -7,7 +7,7 @@ import type { ChosenEntry } from '../../jobs/ledger.ts'
 import { conversationOf, type ServiceRole } from '../../model/conversation.ts'
 import { facetsOf } from '../../model/counts.ts'
 import { type Cause, entryView, faultsOf, groupId, groupsOf } from '../../model/dead-letters.ts'
-import { type Indexed, indexedIds, iso, rowOf } from '../../model/row.ts'
+import { type Indexed, indexedIds, rowOf } from '../../model/row.ts'
 import type { Body } from '../record.ts'
 import type { SegmentFacts } from '../segment.ts'
 import { DeadLetterBook } from './dead-letters.ts'
@@ -68,7 +68,7 @@ export function createReads(reactions: readonly Reaction[]) {
 
     rates(filter: EventFilter, from: number, to: number, stepMs: number) {
       const { count, invalid } = countByTime(segments, { ...queryFor(filter), from, to }, { from, to, stepMs })
-      return { from: iso(from), step: stepMs / 1_000, counts: count, invalid }
+      return { from: isoTime(from), step: stepMs / 1_000, counts: count, invalid }
     },
 
     /**
@@ -259,7 +259,7 @@ export function createReads(reactions: readonly Reaction[]) {
         partition,
         from: String(start),
         to: String(next),
-        at: iso(at),
+        at: isoTime(at),
         why,
       }))
     },

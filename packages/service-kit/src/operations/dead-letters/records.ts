@@ -10,6 +10,7 @@ import {
   positionText,
   type RecordPosition,
 } from '../../stream/record.ts'
+import { isoTime, recordTime } from '../../stream/record-time.ts'
 import { whileHandling } from '../../telemetry/context.ts'
 import { contractMask } from '../../telemetry/mask.ts'
 import { signatureHeader } from '../../trust/trust.ts'
@@ -24,7 +25,8 @@ export interface DeadLetter {
   /** The origin that the failed record claims: its own position, or an earlier position if it is the record of a replay. */
   origin: RecordPosition
   /**
-   * The failed record's id, and its time of arrival in milliseconds since 1970. Undefined for dead letters with only a position and a reason.
+   * The failed record's id, and its time of arrival in milliseconds since 1970 (`recordTime`). Undefined for dead letters with only a position and a
+   * reason.
    */
   record: string | undefined
   arrivedAt: number | undefined
@@ -69,7 +71,7 @@ const maxReasonLength = 100
 function parseDeadLetter(record: LogRecord): DeadLetter | undefined {
   const header = (name: keyof typeof deadLetterHeaders) => headerOf(record, deadLetterHeaders[name])
   const [app, reason, replayed] = [header('app'), header('reason'), header('replayed')]
-  const [id, arrived = ''] = [guidIn(header('record')), header('arrived')]
+  const [id, arrived] = [guidIn(header('record')), header('arrived')]
   if (!app || !reason || app.length > maxAppLength || reason.length > maxReasonLength) return undefined
   const claimed = `${header('topic')}/${header('partition')}/${header('offset')}`
   const position = parsePosition(replayed ?? claimed)
@@ -82,8 +84,8 @@ function parseDeadLetter(record: LogRecord): DeadLetter | undefined {
     position,
     origin: originOf(position, claimed),
     record: id,
-    arrivedAt: id !== undefined && /^-?\d{1,15}$/.test(arrived) ? Number(arrived) : undefined,
-    time: isoTime(record),
+    arrivedAt: id === undefined ? undefined : timeIn(arrived),
+    time: isoTime(record.timestamp),
     deadLetterPosition: positionOfRecord(record),
   }
 }
@@ -98,15 +100,14 @@ function noteOf(record: LogRecord): ReplayNote | undefined {
     ofRecord: guidIn(headerOf(record, noteHeaders.ofRecord)),
     asRecord: guidIn(headerOf(record, noteHeaders.asRecord)),
     edited: headerOf(record, noteHeaders.edited) === 'true',
-    time: isoTime(record),
+    time: isoTime(record.timestamp),
   }
 }
 
 const guidIn = (text: string | undefined): string | undefined => (isGuid(text) ? text.toLowerCase() : undefined)
 
-function isoTime({ timestamp }: LogRecord): string {
-  return new Date(timestamp).toISOString()
-}
+/** Returns the time in a header; undefined if it is missing or has another form. */
+const timeIn = (text = ''): number | undefined => (/^\d{1,15}$/.test(text) ? recordTime(Number(text)) : undefined)
 
 export interface FailedEvent {
   /** The reasons for the failure: a JSON list of problems, or a sentence. */
@@ -144,7 +145,9 @@ export async function readEvent(
   const record = await recordAt(log, position)
   const digest = headerOf(deadLetter, deadLetterHeaders.cut)
   const isSame =
-    record && isOf(record, deadLetter, digest) && (arrivedAt === undefined || record.timestamp === arrivedAt)
+    record &&
+    isOf(record, deadLetter, digest) &&
+    (arrivedAt === undefined || recordTime(record.timestamp) === arrivedAt)
   const value = digest === undefined ? deadLetter.value : undefined
   const { key, headers, ...own } = isSame ? record : { value, ...remainsOf(deadLetter) }
   const detail = headerOf(deadLetter, deadLetterHeaders.detail) ?? ''
@@ -158,7 +161,7 @@ const maxClockSkewMs = 60_000
 /** Returns true if a dead letter is about this record. After the topic was created again, another record may have the same position. */
 function isOf(record: LogRecord, deadLetter: LogRecord, digest: string | undefined): boolean {
   // The service failed to read the record, so the dead letter has no digest. Only the times can be compared.
-  if (digest === unread) return record.timestamp <= deadLetter.timestamp + maxClockSkewMs
+  if (digest === unread) return recordTime(record.timestamp) <= recordTime(deadLetter.timestamp) + maxClockSkewMs
   return digestOf(record.value) === (digest ?? digestOf(deadLetter.value))
 }
 
