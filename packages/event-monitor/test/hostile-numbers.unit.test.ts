@@ -42,7 +42,7 @@ function askAll({ reads, writer }: TestIndex): string[] {
   reads.missing(Date.UTC(2026, 0, 1), undefined, 100)
   reads.gaps()
   const { groups } = reads.deadLetterGroups()
-  const entries = reads.deadLetterEntries(undefined, undefined)
+  const entries = reads.deadLetterPage(undefined, undefined, 100).items
   reads.rawEntries(entries.map(({ id }) => id))
   expect(writer.segments().every(({ first, last }) => Number.isSafeInteger(first) && Number.isSafeInteger(last)))
   return [
@@ -128,7 +128,7 @@ describe('the monitor, about records with hostile numbers', () => {
 
   it('opens the view of a dead letter whose record position is the largest possible one', () => {
     index.add(deadLetter(0, 0, { 'deadletter-offset': '9223372036854775807', 'deadletter-partition': '999999999' }))
-    const [entry] = index.reads.deadLetterEntries(undefined, undefined)
+    const [entry] = index.reads.deadLetterPage(undefined, undefined, 100).items
     const origin = entry?.origin ?? { topic: '', partition: 0, offset: '0' }
     expect(positionText(origin)).to.equal('orderevents/999999999/9223372036854775807')
     expect(index.reads.event(origin)).to.equal(undefined)

@@ -70,7 +70,7 @@ describe('masking of personal values', () => {
       index.reads.facets({}),
       index.reads.kinds(),
       index.reads.deadLetterGroups(),
-      index.reads.deadLetterEntries(undefined, undefined),
+      index.reads.deadLetterPage(undefined, undefined, 100).items,
       ...events.items.map(({ position }) => index.reads.event(position)),
       ...events.items.map(({ correlationId }) =>
         index.reads.conversation(correlationId, [

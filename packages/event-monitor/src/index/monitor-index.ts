@@ -20,7 +20,7 @@ export interface MonitorIndex {
   start(): Promise<void>
   /** @throws {HttpProblem} 503 before `start` */
   requireOpen(): void
-  /** @throws {HttpProblem} 503 before `start` */
+  /** @throws {HttpProblem} 503 before `start`, or if the disk is full */
   ask: Ask
   completeness(): Completeness
   state(): IngestState
@@ -81,7 +81,8 @@ export function openIndex(data: IngestData, { onFailure, onTrouble, onPartition 
     const asker = waiting.get(reply.id)
     waiting.delete(reply.id)
     if (reply.ok) asker?.resolve(reply.value as never)
-    else asker?.reject(new Error(reply.error))
+    else
+      asker?.reject(reply.isStorage ? unavailable(`The index cannot be used: ${reply.error}.`) : new Error(reply.error))
   }
 
   /** Reports single partitions and topics. If the whole log is unreadable, `onTrouble` reports this instead. */

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { guidSchema } from './guid-runs.ts'
 import type { Position } from './record.ts'
-import { transaction } from './sqlite.ts'
+import { isDamaged, transaction } from './sqlite.ts'
 
 /**
  * A segment is one SQLite file. One transaction writes events and read positions, so both stay consistent after a
@@ -43,8 +43,6 @@ const version = 6
  * after a kill does the same.
  */
 export const lockTimeoutMs = 10_000
-/** SQLITE_CORRUPT and SQLITE_NOTADB (https://www.sqlite.org/rescode.html). */
-const damaged = new Set([11, 26])
 
 export interface SegmentStart {
   firstSeq: number
@@ -96,7 +94,7 @@ export function isSegment(file: string, rules: string): boolean {
   try {
     return versionOf(database) === version && database.prepare('SELECT rules FROM facts').get()?.rules === rules
   } catch (error) {
-    if (damaged.has((error as { errcode?: number }).errcode ?? 0)) return false
+    if (isDamaged(error)) return false
     throw error
   } finally {
     database.close()
@@ -151,6 +149,16 @@ function readFacts(file: string): SegmentFacts {
   const database = openForReading(file)
   try {
     return { file, ...factsOf(database) }
+  } finally {
+    database.close()
+  }
+}
+
+/** Returns the positions after the records of a segment. */
+export function positionsIn(file: string): Position[] {
+  const database = openForReading(file)
+  try {
+    return database.prepare('SELECT topic, partition, topicId, next FROM parts').all() as unknown as Position[]
   } finally {
     database.close()
   }

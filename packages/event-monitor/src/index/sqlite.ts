@@ -46,6 +46,11 @@ export function transaction<Result>(database: DatabaseSync, work: () => Result):
   }
 }
 
+/** SQLITE_CORRUPT and SQLITE_NOTADB (https://www.sqlite.org/rescode.html). */
+const damaged = new Set([11, 26])
+
+export const isDamaged = (error: unknown): boolean => damaged.has(((error as { errcode?: number }).errcode ?? 0) & 0xff)
+
 /** SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL and SQLITE_CANTOPEN (https://www.sqlite.org/rescode.html). */
 const sqliteFaults = new Set([8, 10, 13, 14])
 const systemFaults = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'EACCES', 'EMFILE', 'ENFILE'])

@@ -2,7 +2,7 @@ import type { Kind } from '../model/kind.ts'
 import { ActiveSegment } from './active-segment.ts'
 import { maxSegmentSpan } from './guid-runs.ts'
 import type { Gap, IndexRecord, Position } from './record.ts'
-import { removeSegment, type SegmentFacts, type SeriesName, segmentFile, segmentsIn } from './segment.ts'
+import { positionsIn, removeSegment, type SegmentFacts, type SeriesName, segmentFile, segmentsIn } from './segment.ts'
 
 export interface WriterOptions {
   folder: string
@@ -11,11 +11,13 @@ export interface WriterOptions {
   keepMs: number
   rules: string
   now: () => number
+  /** Returns the first record of a partition in the log; undefined if it is unknown. */
+  startOf: (topic: string, partition: number) => Pick<Position, 'topicId' | 'next'> | undefined
 }
 
-/** Dead letters are kept longer than events, because users may need them weeks later. */
-const deadKeepMs = 90 * 24 * 60 * 60 * 1_000
 const dayMs = 24 * 60 * 60 * 1_000
+/** The age at which a new segment begins. Segments of dead letters stay for years, so there should be few of them. */
+const segmentMs = { events: dayMs, dead: 30 * dayMs }
 
 export interface IndexWriter {
   /** Returns the read positions, by `topic/partition`. */
@@ -79,8 +81,7 @@ export function openWriter(options: WriterOptions): IndexWriter {
 }
 
 function openSeries(name: SeriesName, files: SegmentFacts[], options: WriterOptions, nextSeq: number) {
-  const { folder, segmentEvents, keepEvents, rules, now } = options
-  const keepMs = name === 'dead' ? deadKeepMs : options.keepMs
+  const { folder, segmentEvents, keepEvents, keepMs, rules, now, startOf } = options
   const newest = files.pop()
   const sealed = files
   const file = newest?.file ?? segmentFile(folder, name, nextSeq)
@@ -101,13 +102,27 @@ function openSeries(name: SeriesName, files: SegmentFacts[], options: WriterOpti
   }
 
   /**
-   * Removes the oldest segment while there are more than `keepEvents` events, or while all events in it are too old. An
-   * event arrived before the next segment was created, even if its time is later.
+   * Returns true while there are more than `keepEvents` events, or while all events of the segment are too old. An event
+   * arrived before the next segment was created, even if its time is later.
    */
+  function isOutdated(oldest: SegmentFacts, next: SegmentFacts): boolean {
+    const total = sealed.reduce((sum, { count }) => sum + count, active.facts.count + segmentEvents)
+    return total > keepEvents || Math.min(oldest.last, next.openedAt) < now() - keepMs
+  }
+
+  /** Returns true if the log has deleted all records of a segment, so that its dead letters can no longer be replayed. */
+  function isGone({ file }: SegmentFacts): boolean {
+    return positionsIn(file).every(({ topic, partition, topicId, next }) => {
+      const start = startOf(topic, partition)
+      return start !== undefined && (start.topicId !== topicId || start.next >= next)
+    })
+  }
+
+  /** Removes old segments of events. Dead letters are kept as long as the log has them. */
   function drop(): void {
-    const total = () => sealed.reduce((sum, { count }) => sum + count, active.facts.count + segmentEvents)
+    const isDue = name === 'dead' ? isGone : isOutdated
     for (let [oldest, next = active.facts] = sealed; oldest; [oldest, next = active.facts] = sealed) {
-      if (total() <= keepEvents && Math.min(oldest.last, next.openedAt) >= now() - keepMs) return
+      if (!isDue(oldest, next)) return
       removeSegment(oldest.file)
       sealed.shift()
     }
@@ -122,7 +137,7 @@ function openSeries(name: SeriesName, files: SegmentFacts[], options: WriterOpti
     write(records: IndexRecord[], positions: Position[], gaps: Gap[], seq: number): Kind[] {
       const { count, firstSeq, openedAt } = active.facts
       const isWide = seq + records.length - firstSeq >= maxSegmentSpan
-      const isFull = count >= segmentEvents || (count > 0 && (isWide || now() - openedAt > dayMs))
+      const isFull = count >= segmentEvents || (count > 0 && (isWide || now() - openedAt > segmentMs[name]))
       if (isFull) {
         // Removes old segments first, to free space.
         drop()

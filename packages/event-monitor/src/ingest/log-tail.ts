@@ -16,6 +16,8 @@ export interface Read {
 interface Partition extends Position {
   /** Undefined if the partition is unreadable until the next refresh. */
   leader: Leader | undefined
+  /** The offsets of the log's first record, and of its next record. */
+  start: number
   end: number
 }
 
@@ -38,7 +40,7 @@ export class LogTail {
 
   /**
    * @param stored maps `topic/partition` to the start position
-   * @param newest number of newest records to read from a partition without a stored position
+   * @param newest number of newest events to read if no position is stored. Dead letters are read completely
    */
   constructor(kafka: KafkaConnection, stored: ReadonlyMap<string, Position>, newest: number, now: () => number) {
     this.#admin = new Admin({
@@ -63,6 +65,11 @@ export class LogTail {
 
   get unreadable(): Unreadable[] {
     return [...this.#unreadable.values()]
+  }
+
+  startOf(topic: string, partition: number): Pick<Position, 'topicId' | 'next'> | undefined {
+    const known = this.#partitions.get(partitionKey({ topic, partition }))
+    return known && { topicId: known.topicId, next: known.start }
   }
 
   /** Returns new records, or none after a short wait. @throws {Error} if all partitions are unreadable */
@@ -127,7 +134,7 @@ export class LogTail {
     const ends = await offsetsAt(this.#admin, led, ListOffsetTimestamps.LATEST)
     const starts = await offsetsAt(this.#admin, led, ListOffsetTimestamps.EARLIEST)
     const isFirst = this.#stored.size === 0 && this.#partitions.size === 0
-    const total = sumOf(ends.values) - sumOf(starts.values)
+    const total = eventsIn(ends.values) - eventsIn(starts.values)
     const share = isFirst && total > this.#newest ? this.#newest / total : 1
     this.#refreshAt = this.#now() + refreshMs
     for (const [key, { topic, partition }] of this.#partitions) {
@@ -144,8 +151,8 @@ export class LogTail {
       if (first === undefined || last === undefined) continue
       const [start, end] = [Number(first), Number(last)]
       const previous = this.#partitions.get(key) ?? this.#stored.get(key)
-      const begin = Math.max(start, Math.ceil(end - (end - start) * share))
-      const next = { topic, partition, topicId, leader, end, next: previous?.next ?? begin }
+      const begin = isDead(topic) ? start : Math.max(start, Math.ceil(end - (end - start) * share))
+      const next = { topic, partition, topicId, leader, start, end, next: previous?.next ?? begin }
       const at = this.#now()
       if (previous && previous.topicId !== topicId) {
         gaps.push({ topic, partition, from: previous.next, to: start, at, why: 'recreated' })
@@ -164,7 +171,14 @@ export class LogTail {
   }
 }
 
-const sumOf = (offsets: Map<string, bigint>) => Number([...offsets.values()].reduce((sum, one) => sum + one, 0n))
+const isDead = (topic: string) => topic.endsWith('.dead')
+
+/** @param offsets by `topic/partition` */
+const eventsIn = (offsets: Map<string, bigint>) =>
+  [...offsets].reduce(
+    (sum, [key, offset]) => sum + (isDead(key.slice(0, key.lastIndexOf('/'))) ? 0 : Number(offset)),
+    0,
+  )
 
 const lagOf = (partitions: Partition[]) => partitions.reduce((sum, { next, end }) => sum + Math.max(0, end - next), 0)
 

@@ -31,6 +31,7 @@ const report = (message: FromIngest) => port.postMessage(message)
 const trust = readTrust(new URL(data.root), data.trust)
 const rules = rulesOf(data.application)
 let writer: IndexWriter | undefined
+let log: LogTail | undefined
 let watch: Watch = { isLive: false, hashes: new Set() }
 let isStopping = false
 let error: string | null = 'starting'
@@ -53,11 +54,13 @@ port.close()
 
 /** Indexes the log until an error or a stop. The next run continues at the last written position. */
 async function run(): Promise<void> {
-  let opened: LogTail | undefined
   try {
-    writer ??= openWriter({ ...data, rules: rules.fingerprint, now: Date.now })
+    writer ??= openWriter({
+      ...{ ...data, rules: rules.fingerprint, now: Date.now },
+      startOf: (topic, partition) => log?.startOf(topic, partition),
+    })
     const tail = new LogTail(data.kafka, writer.positions(), data.keepEvents, Date.now)
-    opened = tail
+    log = tail
     let coming = tail.read()
     while (!isStopping) {
       const read = await coming
@@ -76,7 +79,8 @@ async function run(): Promise<void> {
     unreadable = []
     await delay(retryMs)
   } finally {
-    await opened?.close()
+    await log?.close()
+    log = undefined
   }
 }
 

@@ -12,7 +12,7 @@ export interface DeadLetterFacts {
 export type FactsOf = (attempt: Attempt) => DeadLetterFacts | undefined
 
 /** One service's dead letter for one attempt. */
-interface Rejection {
+export interface Rejection {
   entry: Entry
   attempt: Attempt
 }
@@ -94,7 +94,7 @@ const plain = (word: string) => (/^[\w.-]+$/.test(word) ? word : '***')
  * Returns the properties that all entries of a group share. They come from the newest attempt. If several services
  * rejected this attempt, the dead letter of the first service by name is used.
  */
-function groupFields(
+export function groupFields(
   cause: Cause,
   factsOf: FactsOf,
 ): Pick<DeadLetterGroup, 'reason' | 'name' | 'version' | 'pointer' | 'message' | 'publisher'> {
@@ -115,25 +115,9 @@ export function groupId(cause: Cause, factsOf: FactsOf): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 16)
 }
 
-export function groupsOf(causes: readonly Cause[], factsOf: FactsOf): DeadLetterGroup[] {
-  const groups = Map.groupBy(causes, (cause) => groupId(cause, factsOf))
-  return [...groups]
-    .map(([id, members]) => {
-      const [first] = members as [Cause]
-      const times = members.flatMap(({ entry }) => entry.attempts.map(({ time }) => time)).sort()
-      const services = new Set(members.flatMap((cause) => newestOf(cause).map(({ entry }) => plain(entry.app))))
-      return {
-        id,
-        services: [...services].sort(),
-        ...groupFields(first, factsOf),
-        entries: members.length,
-        open: members.filter(({ entry }) => openAttempt(entry)).length,
-        oldest: times[0] ?? '',
-        newest: times.at(-1) ?? '',
-      }
-    })
-    .sort((one, other) => other.open - one.open || other.entries - one.entries)
-}
+/** Returns the services that rejected the newest attempt, sorted by name. */
+export const servicesOf = (cause: Cause): string[] =>
+  [...new Set(newestOf(cause).map(({ entry }) => plain(entry.app)))].sort()
 
 export function entryView(cause: Cause, factsOf: FactsOf): DeadLetterEntry {
   const { name, version, publisher, reason } = groupFields(cause, factsOf)

@@ -41,22 +41,20 @@ export function deadLetterRoutes(monitor: Monitor): Route[] {
       path: '/v1/dead-letters/entries',
       summary: 'List dead letters',
       description:
-        'Each failed record is listed once. `services` names the services that rejected its newest attempt, with the ids of their dead letters.',
+        'Each failed record is listed once, newest first. Pages stay complete while dead letters arrive and are replayed. `services` names the services that rejected its newest attempt, with the ids of their dead letters.',
       input: {
         group: textInput('group', 'The id of a group.'),
         state: textInput('state', '`open` or `replayed`.'),
         ...pageInputs,
       },
-      async handle({ group, state, limit, cursor: begin = 0 }): Promise<Page<DeadLetterEntry>> {
+      async handle({ group, state, limit, cursor }): Promise<Page<DeadLetterEntry>> {
         if (state !== undefined && state !== 'open' && state !== 'replayed')
           throw invalid([{ pointer: 'state', detail: 'must be open or replayed' }])
-        const all = await index.ask('deadLetterEntries', group, state)
-        const items = all.slice(begin, begin + limit)
-        const next = begin + limit < all.length ? String(begin + limit) : null
+        const { items, next, total } = await index.ask('deadLetterPage', group, state, limit, cursor)
         return {
           items,
-          next,
-          complete: { ...index.completeness(), shown: items.length, total: all.length, isAtLeast: false },
+          next: next === null ? null : String(next),
+          complete: { ...index.completeness(), shown: items.length, total, isAtLeast: false },
         }
       },
     }),

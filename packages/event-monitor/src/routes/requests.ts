@@ -167,8 +167,7 @@ export function numberInput(name: string, from: number, to: number, usual: numbe
 const cursorForm = /^\d{1,15}$/
 
 /**
- * Reads `limit` and `cursor` of a list. The cursor is the number of the last returned row, or the number of entries on
- * all earlier pages.
+ * Reads `limit` and `cursor` of a list. The cursor is the sequence number of the last returned row or entry.
  */
 export const pageInputs = {
   limit: numberInput('limit', 1, 100, 50),

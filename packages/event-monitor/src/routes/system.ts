@@ -40,28 +40,24 @@ export function systemRoutes({ index, services, reactions, trustOf, status, now 
       },
       async handle({ seconds, limit }): Promise<MissingReactions> {
         const moment = now().getTime()
-        const [systemStatus, { events, total, isAtLeast }, deadLetters] = await Promise.all([
+        const [systemStatus, { events, total, isAtLeast }] = await Promise.all([
           status(),
           index.ask('missing', moment, seconds, limit),
-          index.ask('deadLetterEntries', undefined, undefined),
         ])
-        const byPosition = new Map(
-          deadLetters.flatMap(({ id, attempts }) =>
-            attempts.flatMap(({ position, rejections }) =>
-              rejections.map(({ app }) => [`${app} ${JSON.stringify(position)}`, id] as const),
-            ),
-          ),
-        )
         const around = {
           services: systemStatus.services,
           groups: systemStatus.groups,
           indexLag: index.completeness().indexLag,
-          deadLetterOf: (row: { position: object }, app: string) =>
-            byPosition.get(`${app} ${JSON.stringify(row.position)}`),
         }
-        const items = events.map(({ row: cause, reaction: { answers, by } }) => {
+        const items = events.map(({ row: cause, reaction: { answers, by }, entry }) => {
           const waiting = Math.round((moment - Date.parse(cause.at)) / 1_000)
-          return { cause, waiting, expected: [...answers], by, likely: likelyReason(cause, by, around) }
+          return {
+            cause,
+            waiting,
+            expected: [...answers],
+            by,
+            likely: likelyReason(cause, by, { ...around, deadLetterOf: () => entry }),
+          }
         })
         return {
           items,

@@ -6,6 +6,19 @@ import { expect } from 'chai'
 import type { IndexRecord } from '../../src/index/record.ts'
 import { indexRecord, orderCreated, positionAfter, type TestIndex, testIndex } from '../support/records.ts'
 
+const deadLetter = (offset: number) =>
+  indexRecord('{', {
+    topic: 'orderevents.dead',
+    offset,
+    headers: {
+      'deadletter-app': 'order-service',
+      'deadletter-reason': 'not-json',
+      'deadletter-topic': 'orderevents',
+      'deadletter-partition': '0',
+      'deadletter-offset': String(offset),
+    },
+  })
+
 describe('the index on a full disk', () => {
   let folder: string
   let disk: Disk
@@ -87,4 +100,23 @@ describe('the index on a full disk', () => {
       }
     })
   }
+
+  it('lists dead letters as before, and reports the full disk instead of an incomplete list', async () => {
+    index = testIndex({ folder })
+    index.add(...Array.from({ length: 40 }, (_, offset) => deadLetter(offset)))
+    const entries = () => index.reads.deadLetterPage(undefined, 'open', 1_000).items.length
+    expect(entries()).to.equal(40)
+    await disk.fill()
+    expect(entries()).to.equal(40)
+    index.reopen()
+    expect(entries(), 'after a restart').to.equal(40)
+    await disk.relieve()
+    index.add(...Array.from({ length: 400 }, (_, step) => deadLetter(40 + step)))
+    await disk.fill()
+    expect(entries).to.throw('full')
+    expect(() => index.reads.prepare()).to.throw('full')
+    expect(index.reads.events({}, 1).total).to.equal(440)
+    await disk.relieve()
+    expect(entries()).to.equal(440)
+  })
 })

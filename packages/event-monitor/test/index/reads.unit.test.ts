@@ -335,8 +335,8 @@ describe('reads of the index', () => {
       open: 2,
       name: 'OrderCreated',
     })
-    expect(index.reads.deadLetterEntries(groups[0]?.id, 'open')).to.have.length(2)
-    const [replayed] = index.reads.deadLetterEntries(undefined, 'replayed')
+    expect(index.reads.deadLetterPage(groups[0]?.id, 'open', 100).items).to.have.length(2)
+    const [replayed] = index.reads.deadLetterPage(undefined, 'replayed', 100).items
     expect(replayed?.attempts[0]?.replayed?.as.offset).to.equal('9')
     const deadLetter = index.reads.event({ topic: 'orderevents.dead', partition: 0, offset: '1' })
     expect(deadLetter?.entries.map(({ id, state }) => [id, state])).to.deep.equal([[replayed?.id, 'replayed']])
@@ -357,7 +357,7 @@ describe('reads of the index', () => {
         },
       })
     index.add(deadLetter(0, 'There is no room 13 in this house.'), deadLetter(1, 'No room 14 for Grace Hopper.'))
-    const entries = index.reads.deadLetterEntries(undefined, undefined)
+    const entries = index.reads.deadLetterPage(undefined, undefined, 100).items
     expect(entries.map(({ problem, services }) => [problem, services[0]?.problem])).to.deep.equal(
       ['No room 14 for *** ***.', 'There is no room 13 in this house.'].map((message) => [
         { pointer: '', message },
@@ -394,7 +394,7 @@ describe('reads of the index', () => {
       indexRecord('[', { at: start + 20 }),
       indexRecord('[', { ...deadLetterOf(start + 20, 'untrusted', second), at: start + 25, offset: 2 }),
     )
-    const entries = index.reads.deadLetterEntries(undefined, undefined)
+    const entries = index.reads.deadLetterPage(undefined, undefined, 100).items
     expect(entries.map(({ state, reason }) => [state, reason])).to.deep.equal([
       ['open', 'untrusted'],
       ['replayed', 'not-json'],
@@ -429,7 +429,7 @@ describe('reads of the index', () => {
       headers: { 'replay-of': 'orderevents/0/1', 'replayed-as': 'orderevents/0/9' },
     })
     index.add(deadLetter(0), deadLetter(1))
-    const ids = index.reads.deadLetterEntries(undefined, undefined).map(({ id }) => id)
+    const ids = index.reads.deadLetterPage(undefined, undefined, 100).items.map(({ id }) => id)
     // Writes the note without reporting it to the reader.
     index.writer.write([note], positionAfter([note]))
     const { entries, readUpTo } = index.reads.rawEntries(ids)
@@ -457,7 +457,7 @@ describe('reads of the index', () => {
       headers: { 'replay-of': 'orderevents/0/1', 'replayed-as': 'orderevents/0/9' },
     })
     index.add(deadLetter(0, 0), deadLetter(1, 1), note)
-    const entries = index.reads.deadLetterEntries(undefined, undefined)
+    const entries = index.reads.deadLetterPage(undefined, undefined, 100).items
     const [replayed, open] = entries
     const chosen = { id: open?.id, attempt: 'orderevents/0/0' }
     const ids = entries.map(({ id }) => id)
@@ -501,7 +501,7 @@ describe('reads of the index', () => {
         },
       })
     const again = { 'deadletter-replay': 'orderevents/0/9', 'deadletter-record': replayed }
-    const all = () => index.reads.deadLetterEntries(undefined, undefined)
+    const all = () => index.reads.deadLetterPage(undefined, undefined, 100).items
 
     it('lists the record once, with both services and their dead letters', () => {
       index.add(deadLetter('payment-service', 0), deadLetter('order-service', 1))

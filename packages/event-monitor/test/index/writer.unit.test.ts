@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { expect } from 'chai'
 import fc from 'fast-check'
+import type { Position } from '../../src/index/record.ts'
 import { indexRecord, orderCreated, positionAfter, type TestIndex, testIndex } from '../support/records.ts'
 
 describe('the writer of the index', () => {
@@ -81,9 +82,10 @@ describe('the writer of the index', () => {
     expect(index.writer.positions().get('orderevents/0')?.next).to.equal(95)
   })
 
-  it('removes expired events, and keeps dead letters longer', () => {
+  it('removes expired events, and keeps dead letters as long as the log has them', () => {
     let now = Date.UTC(2026, 0, 1)
-    index = testIndex({ now: () => now, segmentEvents: 10 })
+    let start: Pick<Position, 'topicId' | 'next'> | undefined = { topicId: 'id', next: 0 }
+    index = testIndex({ now: () => now, segmentEvents: 10, startOf: () => start })
     const day = 86_400_000
     index.add(
       indexRecord(orderCreated(), { offset: 0, at: now }),
@@ -94,6 +96,23 @@ describe('the writer of the index', () => {
       index.add(indexRecord(orderCreated(), { offset: days, at: now }))
     }
     expect(positions()).to.include('orderevents.dead/0/0').and.not.to.include('orderevents/0/0')
+    const addDead = (offset: number) => {
+      now += 31 * day
+      index.add(indexRecord('{}', { topic: 'orderevents.dead', offset, at: now }))
+    }
+    const kept = () => positions().filter((position) => position.startsWith('orderevents.dead'))
+    for (const offset of [1, 2, 3]) addDead(offset)
+    // While the start of the partition is unknown, nothing is removed.
+    start = undefined
+    addDead(4)
+    expect(kept()).to.have.length(5)
+    start = { topicId: 'id', next: 2 }
+    addDead(5)
+    expect(kept()).to.have.members([2, 3, 4, 5].map((offset) => `orderevents.dead/0/${offset}`))
+    // The topic was deleted and created again.
+    start = { topicId: 'new', next: 0 }
+    addDead(6)
+    expect(kept()).to.have.members([5, 6].map((offset) => `orderevents.dead/0/${offset}`))
   })
 
   it('keeps the gaps of the log after a restart', () => {

@@ -117,6 +117,7 @@ export function testIndex(options: Partial<WriterOptions> = {}, expected = appli
     keepEvents: 10_000,
     keepMs: 7 * 86_400_000,
     now: () => Date.UTC(2026, 0, 1),
+    startOf: () => undefined,
     rules: rulesOf({ ...application, reactions: expected }).fingerprint,
     ...options,
     folder,

@@ -1,12 +1,11 @@
 import type { Reaction } from '@orderflow/service-kit/application'
-import { currentAttempt, isoTime, openAttempt, positionText } from '@orderflow/service-kit/log'
+import { isoTime, positionText } from '@orderflow/service-kit/log'
 import type { Conversation, ConversationsOf } from '../../api/conversation.ts'
-import type { DeadLetterEntry, DeadLetterGroup } from '../../api/dead-letters.ts'
+import type { DeadLetterEntry } from '../../api/dead-letters.ts'
 import type { EventDetail, EventFilter, EventRow, Facets, Gap, RecordPosition } from '../../api/events.ts'
-import type { ChosenEntry } from '../../jobs/ledger.ts'
 import { conversationOf, type ServiceRole } from '../../model/conversation.ts'
 import { facetsOf } from '../../model/counts.ts'
-import { type Cause, entryView, faultsOf, groupId, groupsOf } from '../../model/dead-letters.ts'
+import { entryView, faultsOf, type Rejection } from '../../model/dead-letters.ts'
 import { type Indexed, indexedIds, rowOf } from '../../model/row.ts'
 import type { Body } from '../record.ts'
 import type { SegmentFacts } from '../segment.ts'
@@ -34,10 +33,16 @@ export type Reads = ReturnType<typeof createReads>
 /** The queries run in their own thread, so they can be synchronous. */
 export function createReads(reactions: readonly Reaction[]) {
   const segments = new Segments()
-  const book = new DeadLetterBook()
+  const book = new DeadLetterBook(segments)
   const unanswered = new Unanswered(reactions)
 
   const queryFor = (filter: EventFilter) => withKey(segments, queryOf(filter))
+  /** Returns the id of the entry that contains an app's dead letter about the record at this position. */
+  const entryAbout = (position: RecordPosition, app: string): string | undefined => {
+    const isOwn = ({ attempt, entry }: Rejection) =>
+      entry.app === app && positionText(attempt.position) === positionText(position)
+    return book.about([position]).find(({ cause }) => cause.rejections.flat().some(isOwn))?.cause.entry.id
+  }
   const countOf = (kinds: readonly KindCount[]) => kinds.reduce((sum, { count }) => sum + count, 0)
 
   return {
@@ -125,15 +130,14 @@ export function createReads(reactions: readonly Reaction[]) {
     },
 
     entriesAt(rows: readonly EventRow[]): EventDetail['entries'] {
-      if (rows.length === 0) return []
       const positions = new Set(rows.map(({ position }) => positionText(position)))
       return book
-        .read(segments)
-        .causes.filter(({ rejections }) =>
+        .about(rows.flatMap(({ of }) => of ?? []))
+        .filter(({ cause: { rejections } }) =>
           rejections.flat().some(({ attempt }) => positions.has(positionText(attempt.deadLetterPosition))),
         )
-        .map((cause) => {
-          const { id, services, reason, state, attempts } = entryView(cause, book.factsOf)
+        .map(({ cause, factsOf }) => {
+          const { id, services, reason, state, attempts } = entryView(cause, factsOf)
           const all = attempts.flatMap(({ rejections }) => rejections.map(({ deadLetter }) => deadLetter))
           return { id, services, reason, state, deadLetters: all }
         })
@@ -184,24 +188,19 @@ export function createReads(reactions: readonly Reaction[]) {
       const waiting = unanswered.at(moment, seconds)
       const events = waiting.slice(0, limit).flatMap(({ seq, reaction }) => {
         const event = eventOf(segments, seq)
-        return event ? { row: rowOf(event), reaction } : []
+        return event ? { row: rowOf(event), reaction, entry: entryAbout(event.position, reaction.by) } : []
       })
       return { events, total: waiting.length, isAtLeast: unanswered.isFull }
     },
 
-    deadLetterGroups(): { groups: DeadLetterGroup[]; others: number } {
-      const { causes, others } = book.read(segments)
-      return { groups: groupsOf(causes, book.factsOf), others }
-    },
+    deadLetterGroups: () => book.groups(),
 
-    deadLetterEntries(group: string | undefined, state: DeadLetterEntry['state'] | undefined): DeadLetterEntry[] {
-      const { causes } = book.read(segments)
-      return causes
-        .filter((cause) => group === undefined || groupId(cause, book.factsOf) === group)
-        .map((cause) => entryView(cause, book.factsOf))
-        .filter((entry) => state === undefined || entry.state === state)
-        .reverse()
-    },
+    deadLetterPage: (
+      group: string | undefined,
+      state: DeadLetterEntry['state'] | undefined,
+      limit: number,
+      cursor?: number,
+    ) => book.page(group, state, limit, cursor),
 
     /**
      * Returns the entries that service-kit can replay, the faults of these entries, and the positions up to which the
@@ -209,16 +208,16 @@ export function createReads(reactions: readonly Reaction[]) {
      * @param ids for each wanted entry, the id of one of its dead letters; the returned entry has the same id
      */
     rawEntries(ids: readonly string[]) {
-      const { causes, readUpTo } = book.read(segments)
+      const { found, readUpTo } = book.withIds(ids)
       const wanted = new Set(ids)
       return {
-        entries: causes.flatMap((cause) =>
+        entries: found.flatMap(({ cause, factsOf }) =>
           cause.entries
             .filter(({ id }) => wanted.has(id))
             .map(({ id }) => ({
               entry: { ...cause.entry, id },
-              faults: faultsOf(cause, book.factsOf),
-              view: entryView(cause, book.factsOf),
+              faults: faultsOf(cause, factsOf),
+              view: entryView(cause, factsOf),
             })),
         ),
         readUpTo,
@@ -229,22 +228,8 @@ export function createReads(reactions: readonly Reaction[]) {
      * Returns the entries with these ids, or all open entries of a group, oldest first, with their current attempts.
      * Also returns the first unknown id.
      */
-    chosenEntries({ ids, group }: { ids?: readonly string[] | undefined; group?: string | undefined }): {
-      chosen: ChosenEntry[]
-      unknown: string | undefined
-    } {
-      const { causes } = book.read(segments)
-      const byId = ids && causesById(causes)
-      const wanted = new Set(ids?.map((id) => byId?.get(id)))
-      const isChosen = (cause: Cause) =>
-        ids ? wanted.has(cause) : openAttempt(cause.entry) && groupId(cause, book.factsOf) === group
-      return {
-        chosen: causes
-          .filter(isChosen)
-          .map(({ entry }) => ({ id: entry.id, attempt: positionText(currentAttempt(entry).position) })),
-        unknown: ids?.find((id) => !byId?.has(id)),
-      }
-    },
+    chosenEntries: ({ ids, group = '' }: { ids?: readonly string[] | undefined; group?: string | undefined }) =>
+      ids ? book.chosen(ids) : { chosen: book.openIn(group), unknown: undefined },
 
     gaps(): Gap[] {
       const rows = segments
@@ -264,15 +249,15 @@ export function createReads(reactions: readonly Reaction[]) {
       }))
     },
 
-    /** Reads a few new rows for missing reactions. Returns true if there are more. */
-    prepare: (): boolean => unanswered.read(segments, 250),
+    /** Reads a few new rows for dead letters and missing reactions. Returns true if there are more. */
+    prepare: (): boolean => [book.prepare(), unanswered.read(segments, 250)].includes(true),
 
-    close: () => segments.close(),
+    close() {
+      book.close()
+      segments.close()
+    },
   }
 }
-
-const causesById = (causes: readonly Cause[]): ReadonlyMap<string, Cause> =>
-  new Map(causes.flatMap((cause) => cause.entries.map(({ id }) => [id, cause] as const)))
 
 function notesAbout(segments: Segments, { kind, body }: Indexed): Indexed[] {
   if (kind.validity !== 'dead-letter' || !body.of) return []

@@ -1,5 +1,6 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import type { IngestData } from '../../ingest/messages.ts'
+import { storageFault } from '../sqlite.ts'
 import { createReads, type Reads } from './reads.ts'
 
 export interface Question {
@@ -7,10 +8,14 @@ export interface Question {
   method: keyof Reads
   args: unknown[]
 }
-export type Reply = { id: number; ok: true; value: unknown } | { id: number; ok: false; error: string }
+export type Reply =
+  | { id: number; ok: true; value: unknown }
+  /** `isStorage` is true if the disk causes the error. */
+  | { id: number; ok: false; error: string; isStorage: boolean }
 
 const port = parentPort as MessagePort
-const reads = createReads((workerData as IngestData).application.reactions)
+const { application, folder } = workerData as IngestData
+const reads = createReads(application.reactions)
 
 let isPreparing = false
 
@@ -21,9 +26,14 @@ port.on('message', ({ id, method, args }: Question) => {
   setImmediate(prepare)
 })
 
-/** Reads rows for missing reactions between other queries. */
+/** Reads rows for dead letters and missing reactions between other queries. */
 function prepare(): void {
-  isPreparing = reads.prepare()
+  try {
+    isPreparing = reads.prepare()
+  } catch {
+    // The disk may be full. The next query reads these rows, and reports the error.
+    isPreparing = false
+  }
   if (isPreparing) setImmediate(prepare)
 }
 
@@ -32,6 +42,7 @@ function answer(id: number, method: keyof Reads, args: unknown[]): Reply {
     // biome-ignore lint/plugin/no-spread-arguments: a query has few parameters
     return { id, ok: true, value: (reads[method] as (...given: unknown[]) => unknown)(...args) }
   } catch (error) {
-    return { id, ok: false, error: (error as Error).stack ?? String(error) }
+    const fault = storageFault(error, folder)
+    return { id, ok: false, error: fault ?? (error as Error).stack ?? String(error), isStorage: fault !== undefined }
   }
 }
