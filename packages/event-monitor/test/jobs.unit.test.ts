@@ -1,6 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Entry } from '@orderflow/service-kit/log'
 import type { Outcome } from '@orderflow/service-kit/operations'
@@ -235,5 +236,26 @@ describe('a replay job', () => {
     expect(ledger.find(id)?.edited).to.equal(null)
     const files = readdirSync(folder).map((name) => readFileSync(join(folder, name)))
     expect(files.some((bytes) => bytes.includes(edited))).to.equal(false)
+  })
+
+  it('writes the entries of a job once, and deletes them when the job ends', async () => {
+    const many = Array.from({ length: 5_000 }, (_, number) => ({ id: `entry-${number}`, attempt }))
+    const { id } = await start({ entries: many, perSecond: 20 })
+    while (sent.length < 4) await delay(5)
+    const database = new DatabaseSync(join(folder, 'ledger.sqlite'), { readOnly: true })
+    const sizes = () =>
+      database
+        .prepare('SELECT (SELECT length(body) FROM jobs) AS job, (SELECT length(entries) FROM chosen) AS entries')
+        .get()
+    try {
+      expect(sizes()?.job).to.be.below(5_000)
+      expect(sizes()?.entries).to.be.above(100_000)
+      expect(ledger.running()[0]?.entries).to.deep.equal(many)
+      replays.stop(id)
+      await ended(id)
+      expect(sizes()?.entries).to.equal(null)
+    } finally {
+      database.close()
+    }
   })
 })

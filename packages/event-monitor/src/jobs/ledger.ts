@@ -30,13 +30,16 @@ export interface ReplayResults {
   positions: string[]
 }
 
+/** A job without its entries, which only a running job needs. */
+export type StoredJob = Omit<KeptJob, 'entries'>
+
 /**
  * Stores jobs and the audit log next to the index. Each function returns after its changes are stored. While the disk
  * is full or cannot be used, each throws an `HttpProblem` with status 503.
  */
 export interface Ledger extends ReplayJournal {
   save(kept: KeptJob, results?: ReplayResults): void
-  find(id: string): KeptJob | undefined
+  find(id: string): StoredJob | undefined
   /** Newest first. */
   jobs(limit: number): Job[]
   running(): KeptJob[]
@@ -47,6 +50,7 @@ export interface Ledger extends ReplayJournal {
 
 const schema = `
 CREATE TABLE IF NOT EXISTS jobs (id TEXT PRIMARY KEY, startedAt TEXT NOT NULL, state TEXT NOT NULL, body TEXT NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS chosen (job TEXT PRIMARY KEY, entries TEXT NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS audit (id INTEGER PRIMARY KEY, body TEXT NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS intents (failed TEXT PRIMARY KEY, start TEXT NOT NULL) STRICT;
 `
@@ -98,6 +102,9 @@ function ledgerOn(database: DatabaseSync): Ledger {
   const save = database.prepare(
     'INSERT INTO jobs VALUES (?1, ?2, ?3, ?4) ON CONFLICT (id) DO UPDATE SET state = ?3, body = ?4',
   )
+  const choose = database.prepare('INSERT INTO chosen VALUES (?, ?)')
+  const chosen = database.prepare('SELECT entries FROM chosen WHERE job = ?')
+  const forget = database.prepare('DELETE FROM chosen WHERE job = ?')
   const record = database.prepare('INSERT INTO audit (body) VALUES (?)')
   const begin = database.prepare('INSERT INTO intents VALUES (?, ?) ON CONFLICT DO NOTHING')
   const begun = database.prepare('SELECT start FROM intents WHERE failed = ?')
@@ -107,7 +114,12 @@ function ledgerOn(database: DatabaseSync): Ledger {
       transaction(database, () => {
         for (const item of results.audit) record.run(JSON.stringify(item))
         for (const position of results.positions) settle.run(position)
-        save.run(kept.job.id, kept.job.startedAt, kept.job.state, JSON.stringify(kept))
+        const { entries, ...rest } = kept
+        const { id, startedAt, state } = kept.job
+        // A job may have 100,000 entries, so they are written only once.
+        if (state !== 'running') forget.run(id)
+        else if (chosen.get(id) === undefined) choose.run(id, JSON.stringify(entries))
+        save.run(id, startedAt, state, JSON.stringify(rest))
       })
       // Removes the personal values of an edited event from the write-ahead log, too.
       if (kept.job.state !== 'running') database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
@@ -121,10 +133,17 @@ function ledgerOn(database: DatabaseSync): Ledger {
       const intent = begun.get(of) as { start: string } | undefined
       return intent && { of, from: BigInt(intent.start) }
     },
-    find: (id) => (bodies('SELECT body FROM jobs WHERE id = ?', id) as KeptJob[])[0],
+    find: (id) => (bodies('SELECT body FROM jobs WHERE id = ?', id) as StoredJob[])[0],
     jobs: (limit) =>
-      (bodies('SELECT body FROM jobs ORDER BY startedAt DESC LIMIT ?', limit) as KeptJob[]).map(({ job }) => job),
-    running: () => bodies("SELECT body FROM jobs WHERE state = 'running' ORDER BY startedAt") as KeptJob[],
+      (bodies('SELECT body FROM jobs ORDER BY startedAt DESC LIMIT ?', limit) as StoredJob[]).map(({ job }) => job),
+    running: () =>
+      (
+        bodies("SELECT body FROM jobs WHERE state = 'running' ORDER BY startedAt") as (StoredJob & Partial<KeptJob>)[]
+      ).map((stored) => {
+        const row = chosen.get(stored.job.id) as { entries: string } | undefined
+        // Version 0.2.0 stored the entries together with the job.
+        return { ...stored, entries: row ? (JSON.parse(row.entries) as ChosenEntry[]) : (stored.entries ?? []) }
+      }),
     record: (item) => void record.run(JSON.stringify(item)),
     audit: (limit) => bodies('SELECT body FROM audit ORDER BY id DESC LIMIT ?', limit) as AuditItem[],
     close: () => database.close(),
