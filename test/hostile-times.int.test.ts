@@ -161,6 +161,8 @@ describe('records with hostile times in a real log', function () {
       expect(await at(0, 2n ** 63n - 1n)).to.equal(undefined)
       expect(await at(999_999_999, 0n)).to.equal(false)
       expect(await at(-1, 0n)).to.equal(false)
+      const [span] = await log.spans(topic, { from: new Date(-1) })
+      expect(span?.start, 'a time before 1970 selects the records with a time').to.equal(3n)
       expect((await at(0, 0n)) || undefined).to.include({ offset: 0n })
     } finally {
       await log.close()

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { Admin, Consumer, FetchIsolationLevels, findErrorBy, ListOffsetTimestamps } from '@platformatic/kafka'
 import { connectionOf, type KafkaConnection, type StreamSettings } from '../stream/kafka.ts'
 import { type LogRecord, recordsOf } from '../stream/log-record.ts'
+import { recordTime } from '../stream/record-time.ts'
 import { type LogReader, mergeByTime, type Span } from './log-reader.ts'
 import { OperationError } from './terminal.ts'
 
@@ -142,9 +143,9 @@ export function openLog(kafka: KafkaConnection): LogReader {
           await offsets(topic, ListOffsetTimestamps.EARLIEST),
           await offsets(topic, ListOffsetTimestamps.LATEST),
         ]
-        // Kafka answers -1 if all records are earlier than the given time.
+        // Kafka answers -1 if all records are earlier than the given time. A negative time has other meanings, such as the end of the log.
         const since = async (moment: Date) =>
-          (await offsets(topic, BigInt(moment.getTime()))).map((offset, index) =>
+          (await offsets(topic, BigInt(recordTime(moment.getTime())))).map((offset, index) =>
             offset < 0n ? newest[index] : offset,
           )
         const starts = from ? await since(from) : oldest
