@@ -35,5 +35,6 @@ describe('stores without containers', () => {
     })
   }
 
-  const startServer = async () => (await startPostgresql(folder, (await freeServicePorts()).http, [appId])).uri
+  const startServer = async () =>
+    (await startPostgresql(folder, (await freeServicePorts()).http, [appId])).sidecarUri(appId)
 })

@@ -42,6 +42,18 @@ export function isolation(running: () => RunningContainers): void {
       await stranger.close()
     })
 
+    it('gives each sidecar a user of the store, who may only use the database of its service', async () => {
+      for (const service of storedServices) {
+        const stores = openStores(stack.settings.sidecarUri(service))
+        await stores.read(service.name)
+        for (const { name } of storedServices.filter((other) => other !== service)) {
+          const refusal = await stores.read(name).catch((error: Error) => error.message)
+          expect(refusal, `${service.name} in ${name}`).to.match(/permission denied|not authorized/i)
+        }
+        await stores.close()
+      }
+    })
+
     it('publishes ports only on loopback', async () => {
       const containers = await inspectContainers(stack.project)
       const bindings = containers.flatMap(({ HostConfig }) => Object.values(HostConfig.PortBindings ?? {}).flat())
@@ -57,7 +69,7 @@ export function isolation(running: () => RunningContainers): void {
       expect(log).to.contain('order-service-1').and.to.contain('kafka-1')
       const started = (await inspectContainers(stack.project)).map(({ Path, Args }) => [Path, ...Args].join(' '))
       const secrets = Object.values(stack.settings.secrets)
-      expect(secrets).to.have.length(8 + 3 * services.length + storedServices.length)
+      expect(secrets).to.have.length(8 + 3 * services.length + 2 * storedServices.length)
       for (const secret of [...secrets, customerTaxId]) {
         for (const text of [log, ...started]) expect(text.includes(secret)).to.equal(false)
       }

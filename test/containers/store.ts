@@ -1,4 +1,4 @@
-import { ensureDatabases, provision, testFolder } from '@orderflow/cli'
+import { ensureDatabases, newSecret, provision, sidecarUri, testFolder } from '@orderflow/cli'
 import { storeServer } from '@orderflow/test-kit/containers'
 import { storeContract, type TestedStore } from '../stores/contract.ts'
 import { roundTrips } from '../stores/round-trips.ts'
@@ -9,12 +9,14 @@ const folderOf = (name: string) => testFolder(`store-of-containers-${name}`)
 
 export function storeOfContainers(running: () => RunningContainers): void {
   const component = storeServer === 'mongo' ? 'mongodb' : storeServer
-  const uri = () => running().settings.storeUri
+  const password = newSecret()
+  const operatorUri = () => running().settings.storeUri
+  const uri = () => (component === 'postgresql' ? sidecarUri(operatorUri(), appId, password) : operatorUri())
   let tested: TestedStore
   before(async () => {
     await provision({ onProgress: () => {} })
     // MongoDB creates a database automatically.
-    if (component === 'postgresql') await ensureDatabases(uri(), [appId])
+    if (component === 'postgresql') await ensureDatabases(operatorUri(), { [appId]: password })
     const start = (name: string) => startStoreSidecar(folderOf(name), component, uri())
     tested = { replicas: await Promise.all([start('one'), start('other')]) }
   })

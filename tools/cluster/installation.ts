@@ -113,7 +113,12 @@ export async function prepareInstallation(cluster: Cluster, servers: Servers): P
 }
 
 /** Returns the Secrets of docs/kubernetes.md, by name. */
-function secretsOf({ passwords, certificate, storeUri }: Servers): [name: string, data: Record<string, string>][] {
+function secretsOf({
+  passwords,
+  certificate,
+  storeUri,
+  sidecarUris,
+}: Servers): [name: string, data: Record<string, string>][] {
   const signingKeys = newSecret()
   return [
     ['kafka-ca', { 'ca.crt': certificate }],
@@ -135,7 +140,7 @@ function secretsOf({ passwords, certificate, storeUri }: Servers): [name: string
         DAPR_API_TOKEN: newSecret(),
         DryRun__Token: newSecret(),
         Stream__SaslPassword: entryOf(passwords, name),
-        State__ConnectionString: storeUri,
+        ...(sidecarUris[name] && { State__ConnectionString: sidecarUris[name] }),
         Trust__SigningKeys: signingKeys,
       },
     ]),

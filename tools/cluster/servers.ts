@@ -6,12 +6,16 @@ import {
   brokerSettings,
   brokerUser,
   brokerVariable,
+  connectionStrings,
+  entryOf,
   type KafkaConnection,
   kafkaPasswords,
   makeCertificate,
   newSecret,
   postgresqlUri,
   securedKafka,
+  sidecarUri,
+  withLogin,
 } from '@orderflow/cli'
 import { readManifest, rolledOut } from './addons.ts'
 import type { Cluster } from './cluster.ts'
@@ -24,11 +28,13 @@ const stores = {
   postgresql: {
     image: serverImages.postgresql,
     uri: (host: string, password: string) => postgresqlUri(host, 5432, password),
+    sidecarUri,
   },
   mongodb: {
     image: serverImages.mongo,
     uri: (host: string, password: string) =>
       `mongodb://orderflow:${password}@${host}:27017/?authSource=admin&replicaSet=rs0`,
+    sidecarUri: withLogin,
   },
 }
 
@@ -44,8 +50,10 @@ export interface Servers {
   /** Returns the connection of a user of Kafka, for this machine. */
   kafkaOf: (user: string) => KafkaConnection
   storeKind: ServerStore
-  /** The store's URI for pods. */
+  /** The store's URI for pods, with the user who has all rights. */
   storeUri: string
+  /** The URIs of sidecars, by service. */
+  sidecarUris: Readonly<Record<string, string>>
   /** The store's password, and the address of its Service. */
   store: { password: string; address: string }
 }
@@ -76,9 +84,12 @@ export async function startServers(
   const brokers = brokersIn(namespace)
   const names = ['kafka', `kafka.${namespace}`, `kafka.${namespace}.svc`, hostOf('kafka', namespace), kafkaAddress]
   const credentials = (await readCredentials(cluster, namespace)) ?? (await createCredentials(names))
-  const { passwords, brokerPassword, password } = credentials
+  const { passwords, brokerPassword, password, sidecarPasswords } = credentials
   let { certificate, key } = credentials
   const storeUri = stores[store].uri(hostOf(store, namespace), password)
+  const sidecarUris = Object.fromEntries(
+    Object.entries(sidecarPasswords).map(([name, own]) => [name, stores[store].sidecarUri(storeUri, name, own)]),
+  )
   const secret = (name: string, stringData: Record<string, string>) => ({
     apiVersion: 'v1',
     kind: 'Secret',
@@ -92,7 +103,7 @@ export async function startServers(
   await cluster.applyManifest([
     secret(credentialsSecret, { [credentialsSecret]: JSON.stringify(credentials) }),
     brokerSecret(),
-    secret('setup', setupEnvironment(brokerPassword, passwords, storeUri)),
+    secret('setup', setupEnvironment(brokerPassword, passwords, { storeUri, sidecarUris })),
     secret('store', { password }),
   ])
   const image = serverImages.kafka
@@ -119,6 +130,7 @@ export async function startServers(
       securedKafka(kafkaHostAddress, { username, password: passwords[username] ?? '' }, certificate),
     storeKind: store,
     storeUri,
+    sidecarUris,
     store: { password, address: spec.clusterIP },
   }
 }
@@ -130,6 +142,8 @@ interface Credentials {
   brokerPassword: string
   /** The store's password. */
   password: string
+  /** The passwords of the sidecars' users in the store, by service. */
+  sidecarPasswords: Record<string, string>
 }
 
 /** The Secret with the credentials of the first start, and its only key. */
@@ -150,7 +164,9 @@ async function readCredentials({ kubectl }: ServersCluster, namespace: string): 
 
 async function createCredentials(names: string[]): Promise<Credentials> {
   const passwords = Object.fromEntries(Object.keys(kafkaPasswords).map((user) => [user, newSecret()]))
-  return { ...(await makeCertificate(names)), passwords, brokerPassword: newSecret(), password: newSecret() }
+  const sidecarPasswords = Object.fromEntries(Object.keys(connectionStrings).map((service) => [service, newSecret()]))
+  const certificate = await makeCertificate(names)
+  return { ...certificate, passwords, brokerPassword: newSecret(), password: newSecret(), sidecarPasswords }
 }
 
 /** Returns the variables of Kafka's image, with the settings of docker-compose.yml. */
@@ -172,9 +188,16 @@ function brokerEnvironment(brokers: string, secrets: Parameters<typeof brokerSec
 }
 
 /** Returns the variables of the program setup, as in docker-compose.yml. */
-function setupEnvironment(brokerPassword: string, passwords: Record<string, string>, storeUri: string) {
+function setupEnvironment(
+  brokerPassword: string,
+  passwords: Record<string, string>,
+  { storeUri, sidecarUris }: Pick<Servers, 'storeUri' | 'sidecarUris'>,
+) {
   return {
     State__ConnectionString: storeUri,
+    ...Object.fromEntries(
+      Object.entries(connectionStrings).map(([service, variable]) => [variable, entryOf(sidecarUris, service)]),
+    ),
     Stream__Brokers: 'localhost:9094',
     Stream__AuthType: 'password',
     Stream__SaslMechanism: 'PLAINTEXT',

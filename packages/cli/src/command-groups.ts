@@ -206,7 +206,9 @@ export const commandGroups: CommandGroups = {
     databases: {
       summary: 'Create the databases, users and functions of services on your PostgreSQL server',
       more: 'The environment variable State__ConnectionString has the URI of the server (docs/stores.md).',
-      run: async () => (await import('./commands/databases.ts')).databases(process.env),
+      options: { rotate: { summary: 'replace the passwords of existing users' } },
+      run: async ({ flag }) =>
+        (await import('./commands/databases.ts')).databases(process.env, { rotate: flag('rotate') ?? false }),
     },
     region: {
       summary: 'Let MirrorMaker copy to this Kafka (passive), or let services use the copy (active)',

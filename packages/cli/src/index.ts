@@ -23,7 +23,7 @@ export { runtimeFolders } from './commands/sbom.ts'
 export { docker } from './containers/docker.ts'
 export { composeMissing, engineMissing, ensureEngine } from './containers/engine.ts'
 export { buildServiceImages, ensureImages } from './containers/images.ts'
-export { brokerPortVariable, kafkaPasswords, variableOf } from './containers/project.ts'
+export { brokerPortVariable, connectionStrings, kafkaPasswords, variableOf } from './containers/project.ts'
 export { podOf } from './containers/replicas.ts'
 export { generatedFiles } from './generate/files.ts'
 export { ensureAccess, readPublishers, removePublisher, setPublisher } from './kafka/access.ts'
@@ -97,7 +97,7 @@ export {
   type ServicePorts,
   type StackPorts,
 } from './lib/ports.ts'
-export { ensureDatabases, inDatabase, postgresqlUri, serviceDatabases } from './lib/postgresql.ts'
+export { ensureDatabases, inDatabase, postgresqlUri, serviceDatabases, sidecarUri } from './lib/postgresql.ts'
 export { readProcessTable, residentBytes } from './lib/process-table.ts'
 export { javaCommand, npmInstall, runTool, withHeartbeat } from './lib/run-tool.ts'
 export {
@@ -115,6 +115,7 @@ export {
   storedServices,
 } from './lib/services.ts'
 export { removeStack } from './lib/stack-record.ts'
+export { withLogin } from './lib/store-uri.ts'
 export { saysYes, timed } from './lib/terminal.ts'
 export { streamMetrics } from './observe/stream-metrics.ts'
 export { componentSettings } from './processes/component-settings.ts'
@@ -134,7 +135,14 @@ export {
   type StackTokens,
   serversOf,
 } from './processes/plan.ts'
-export { localPostgresql, postgresqlSpec, preparePostgresql, startPostgresql } from './processes/postgresql.ts'
+export {
+  ensureLocalDatabases,
+  localPostgresql,
+  localSidecarUri,
+  postgresqlSpec,
+  preparePostgresql,
+  startPostgresql,
+} from './processes/postgresql.ts'
 export {
   groupEnds,
   type ProcessSpec,

@@ -1,4 +1,4 @@
-import { CliError, ensureDatabases, inDatabase, storedServices } from '@orderflow/cli'
+import { CliError, ensureDatabases, inDatabase, newSecret, sidecarUri, storedServices } from '@orderflow/cli'
 import { MongoClient } from 'mongodb'
 import { escapeIdentifier, Pool } from 'pg'
 import { median } from '../report/statistics.ts'
@@ -11,8 +11,8 @@ export interface Stored {
 
 export interface Store {
   kind: 'postgresql' | 'mongodb'
-  /** Returns the URI with which a sidecar connects to the store through another `host:port`. */
-  uriBy: (address: string) => string
+  /** Returns the URI with which the sidecar of a service connects to the store through another `host:port`. */
+  uriBy: (address: string, service: string) => string
   /** The store’s `host:port`. */
   address: string
   /** @throws {CliError} `usage` if the server already has a database of a service, because the benchmark would empty it */
@@ -64,6 +64,7 @@ function refuseUsed(databases: { name: string }[]): void {
 
 function postgresql(uri: string, address: string): Store {
   const pools = new Map<string, Pool>()
+  const password = newSecret()
   const ask = async <Row extends object>(database: string, text: string, values: unknown[] = []) => {
     const pool = pools.get(database) ?? new Pool({ connectionString: inDatabase(uri, database), max: 1 })
     pools.set(database, pool)
@@ -80,13 +81,13 @@ function postgresql(uri: string, address: string): Store {
   return {
     kind: 'postgresql',
     address,
-    uriBy: (other) => by(uri, other),
+    uriBy: (other, service) => by(sidecarUri(uri, service, password), other),
     async requireUnused() {
       refuseUsed(await ask<{ name: string }>('postgres', 'SELECT datname AS name FROM pg_database'))
     },
     async empty() {
       await remove()
-      await ensureDatabases(uri, names)
+      await ensureDatabases(uri, Object.fromEntries(names.map((name) => [name, password])))
     },
     remove,
     // PostgreSQL sets created_at to the time when the statement began.

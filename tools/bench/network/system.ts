@@ -41,13 +41,15 @@ export function specOf({ stack, proxy }: Site, variant: Variant, spec: ProcessSp
   const [folder, connectionString] =
     store === 'sqlite'
       ? [join(variant.root, 'components/sqlite'), sqliteFile(stack)]
-      : [join(variant.root, 'components', store.kind), store.uriBy(proxy.address)]
+      : [join(variant.root, 'components', store.kind), store.uriBy(proxy.address, appIdIn(spec))]
   return {
     ...spec,
     args: args.map((arg) => (arg === usual ? folder : arg)),
     env: { ...spec.env, State__ConnectionString: connectionString },
   }
 }
+
+const appIdIn = ({ args }: ProcessSpec) => args[args.indexOf('--app-id') + 1] ?? ''
 
 export const sqliteFile = (stack: BenchStack): string => stack.database('payment-sqlite')
 

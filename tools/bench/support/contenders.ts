@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   componentSettings,
-  ensureDatabases,
+  ensureLocalDatabases,
   inDatabase,
+  localPostgresql,
   type ProcessSpec,
   partitions,
   repository,
@@ -39,7 +40,8 @@ export async function withContenders<Result>(
   stack: BenchStack,
   work: (contenders: Contender[]) => Promise<Result>,
 ): Promise<Result> {
-  const uri = stack.specOf('payment-sidecar').env.State__ConnectionString ?? ''
+  const { folder, ports } = stack.plan
+  const uri = localPostgresql(folder, ports.postgresql)
   const pools: Pool[] = []
   const poolOf = (name: string) => {
     const pool = new Pool({ connectionString: inDatabase(uri, name), max: 1 })
@@ -53,7 +55,7 @@ export async function withContenders<Result>(
     for (const validates of [false, true]) {
       for (const peer of peers) {
         const id = validates ? `${peer.name}-validating` : peer.name
-        await ensureDatabases(uri, [id])
+        await ensureLocalDatabases(folder, ports.postgresql, [id])
         contenders.push(await contender(stack, uri, peer, { id, validates, pool: poolOf(id) }))
       }
     }

@@ -8,9 +8,12 @@ describe('storeOf', () => {
   it('returns URIs with the address of a proxy, which drivers cannot bypass', () => {
     const postgresql = storeOf('postgres://user:p%40ss@db.example/?sslmode=require')
     expect(postgresql.address).to.equal('db.example:5432')
-    expect(postgresql.uriBy('127.0.0.1:9')).to.equal('postgres://user:p%40ss@127.0.0.1:9/?sslmode=require')
+    const uri = postgresql.uriBy('127.0.0.1:9', 'payment-service')
+    expect(uri).to.match(/^postgres:\/\/payment-service\.store:[\w-]{32}@127\.0\.0\.1:9\/\?sslmode=require$/)
     const mongodb = storeOf('mongodb://user:p@db.example:27018/?replicaSet=rs0')
-    expect(mongodb.uriBy('127.0.0.1:9')).to.equal('mongodb://user:p@127.0.0.1:9/?replicaSet=rs0&directConnection=true')
+    expect(mongodb.uriBy('127.0.0.1:9', 'payment-service')).to.equal(
+      'mongodb://user:p@127.0.0.1:9/?replicaSet=rs0&directConnection=true',
+    )
   })
 
   it('rejects an unsupported store with a message that omits the password', () => {

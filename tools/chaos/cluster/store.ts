@@ -3,10 +3,11 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import {
-  ensureDatabases,
+  ensureLocalDatabases,
   inDatabase,
   type LocalStore,
   localPostgresql,
+  localSidecarUri,
   type ProcessSpec,
   postgresqlSpec,
   preparePostgresql,
@@ -105,8 +106,9 @@ function postgresql(folder: string, port: number): Store {
     kind: 'postgresql',
     server: { spec: postgresqlSpec(folder, port), address: `127.0.0.1:${port}` },
     prepare: () => preparePostgresql(folder),
-    answers: () => ensureDatabases(uri(), serviceDatabases),
-    connectionString: (_, address = `127.0.0.1:${port}`) => Object.assign(new URL(uri()), { host: address }).href,
+    answers: () => ensureLocalDatabases(folder, port, serviceDatabases),
+    connectionString: (service, address = `127.0.0.1:${port}`) =>
+      Object.assign(new URL(localSidecarUri(folder, port, service)), { host: address }).href,
     async lock(service, ms) {
       await withClient(service, async (client) => {
         await client.query('BEGIN; LOCK TABLE state IN ACCESS EXCLUSIVE MODE')

@@ -1,15 +1,17 @@
 import { protocolErrors } from '@orderflow/service-kit/kafka'
 import { findErrorBy } from '@platformatic/kafka'
 import { MongoClient, MongoServerError } from 'mongodb'
-import { kafkaPasswords } from '../containers/project.ts'
+import { connectionStrings, kafkaPasswords } from '../containers/project.ts'
 import { ensureAccess } from '../kafka/access.ts'
 import { kafkaConnection } from '../kafka/connection.ts'
 import { ensureTopics, topics } from '../kafka/topics.ts'
 import { transactionsWarning } from '../kafka/transactions.ts'
 import { localCertificate } from '../lib/credentials.ts'
 import { CliError } from '../lib/error.ts'
+import { ensureUsers } from '../lib/mongodb.ts'
 import { withRetries } from '../lib/poll.ts'
-import { ensureDatabases, serviceDatabases } from '../lib/postgresql.ts'
+import { ensureDatabases, tablesUser } from '../lib/postgresql.ts'
+import { loginOf } from '../lib/store-uri.ts'
 import { timed } from '../lib/terminal.ts'
 
 const alreadyInitialized = 23
@@ -45,11 +47,14 @@ try {
   tell('topics: ready')
   const { State__ConnectionString: uri = '' } = process.env
   if (/^postgres(ql)?:/.test(uri)) {
-    await withRetries('PostgreSQL', () => ensureDatabases(uri, serviceDatabases))
-    tell('databases: ready')
-  } else if (uri && isOwn) {
-    await withRetries('MongoDB', () => ensureReplicaSet(uri))
-    tell('replica set: ready')
+    const passwords = storePasswords(tablesUser)
+    await withRetries('PostgreSQL', () => ensureDatabases(uri, passwords).catch(explainDenial))
+    tell('databases and their users: ready')
+  } else if (uri) {
+    const passwords = storePasswords((service) => service)
+    if (isOwn) await withRetries('MongoDB', () => ensureReplicaSet(uri))
+    await withRetries('MongoDB', () => ensureUsers(uri, passwords).catch(explainDenial))
+    tell(`${isOwn ? 'replica set' : 'store'} and its users: ready`)
   }
 } catch (error) {
   // Prints only the message, because other fields of a driver's error may contain secrets.
@@ -80,6 +85,34 @@ function explainRefusal(error: Error): never {
       'let the user of operator-secrets change users and rights. Or set setup.enabled: false in kubernetes.yaml, and create topics and users yourself: ./orderflow acls prints the rights',
     cause: error,
   })
+}
+
+/** The codes of MongoDB, MongoDB Atlas and PostgreSQL for a user who may not create users. */
+const denials: unknown[] = [13, 8000, '42501']
+
+/** @throws {CliError} `denied` with the next step, or the error itself if the store only fails for a while */
+function explainDenial(error: Error & { code?: unknown }): never {
+  if (!denials.includes(error.code)) throw error
+  throw new CliError('denied', `the store refuses to create the users of services: ${error.message}`, {
+    nextStep:
+      'let the user of State__ConnectionString in operator-secrets create users. Or, for MongoDB, remove this key and create the users yourself (docs/stores.md)',
+    cause: error,
+  })
+}
+
+/**
+ * Returns the passwords in the URIs of sidecars, by service.
+ * @throws {CliError} `settings` if a sidecar has the user of another program, who would have more rights than the service needs
+ */
+function storePasswords(userOf: (service: string) => string): Record<string, string> {
+  const passwords = Object.entries(connectionStrings).map(([service, variable]): [string, string] => {
+    const { user, password } = loginOf(required(variable))
+    if (user === userOf(service)) return [service, password]
+    throw new CliError('settings', `the sidecar of ${service} connects to its store as another user`, {
+      nextStep: `let State__ConnectionString of the Secret ${service}-secrets name the user ${userOf(service)}, whom this program creates. Or delete this key, and make up`,
+    })
+  })
+  return Object.fromEntries(passwords)
 }
 
 function required(variable: string): string {

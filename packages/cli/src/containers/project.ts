@@ -52,7 +52,10 @@ function withSecrets(text: string): string {
   const known = parseEnv(text)
   const tokens = [
     ...services.flatMap((service) => [variableOf(service, 'APP_TOKEN'), variableOf(service, 'DAPR_TOKEN')]),
-    ...storedServices.map((service) => variableOf(service, 'DRY_RUN_TOKEN')),
+    ...storedServices.flatMap((service) => [
+      variableOf(service, 'DRY_RUN_TOKEN'),
+      variableOf(service, 'STORE_PASSWORD'),
+    ]),
   ]
   const passwords = ['KAFKA_BROKER_PASSWORD', ...Object.values(kafkaPasswords), 'POSTGRESQL_PASSWORD', 'SIGNING_KEYS']
   const missing = [...passwords, ...tokens].filter((name) => !known[name])
@@ -177,7 +180,20 @@ export function variableOf({ role }: Pick<Service, 'role'>, what: ServiceVariabl
   return `${role.toUpperCase().replaceAll('-', '_')}_${what}`
 }
 
-type ServiceVariable = 'HTTP_PORT' | 'HTTPS_PORT' | 'APP_TOKEN' | 'DAPR_TOKEN' | 'DRY_RUN_TOKEN' | 'KAFKA_PASSWORD'
+type ServiceVariable =
+  | 'HTTP_PORT'
+  | 'HTTPS_PORT'
+  | 'APP_TOKEN'
+  | 'DAPR_TOKEN'
+  | 'DRY_RUN_TOKEN'
+  | 'KAFKA_PASSWORD'
+  | 'STORE_PASSWORD'
+  | 'CONNECTION_STRING'
+
+/** The names of the variables in which the program setup gets the URIs of sidecars, by service. */
+export const connectionStrings: Readonly<Record<string, string>> = Object.fromEntries(
+  storedServices.map((service) => [service.name, variableOf(service, 'CONNECTION_STRING')]),
+)
 
 /** The names of the variables with Kafka's passwords, by user. */
 export const kafkaPasswords: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { kafkaPasswords, variableOf } from '../containers/project.ts'
+import { connectionStrings, kafkaPasswords, variableOf } from '../containers/project.ts'
 import { operationNames } from '../kafka/access.ts'
 import { type Right, stackRights } from '../kafka/rights.ts'
 import { topics } from '../kafka/topics.ts'
@@ -98,6 +98,7 @@ function facts(): object {
         Object.entries(kafkaPasswords).filter(([user]) => !services.some(({ name }) => name === user)),
       ),
     },
+    connectionStrings,
     operator: storedServices[0]?.name ?? '',
     topics: topics.containers.map(({ name, partitions, configs }) => ({ name, partitions, configs })),
     rights: Object.fromEntries(Object.entries(users).map(([user, rights]) => [user, byResource(rights)])),

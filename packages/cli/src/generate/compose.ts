@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { kafkaPasswords, variableOf } from '../containers/project.ts'
+import { connectionStrings, kafkaPasswords, variableOf } from '../containers/project.ts'
 import { podOf } from '../containers/replicas.ts'
 import { brokerHeap, brokerMachine, brokerSecurity, brokerSettings, brokerVariable } from '../kafka/broker.ts'
 import { postgresqlImage, serviceImage } from '../lib/images.ts'
 import { applicationName, cliFolder, isInstalled, programFile, repository, versions } from '../lib/paths.ts'
 import { containerPorts, defaultPorts } from '../lib/ports.ts'
-import { postgresqlSettings, postgresqlUri, postgresqlUser } from '../lib/postgresql.ts'
+import { postgresqlSettings, postgresqlUri, postgresqlUser, tablesUser } from '../lib/postgresql.ts'
 import { entryOf, isKnownBySignature, type Service, services, sidecarOf, storedServices } from '../lib/services.ts'
 import { podsOf } from '../observe/config.ts'
 import {
@@ -34,6 +34,7 @@ export function composeFile(): string {
     broker: brokerVariables({ ...brokerSettings, ...brokerSecurity(listeners, brokerSecrets) }, '      '),
     passwords: passwordsPart(),
     pods: services.map(podsOf).join(),
+    connectionStrings: storedServices.map(mongoPart).join(''),
     services: services.map(servicePart).join(''),
   })}`
 }
@@ -86,6 +87,16 @@ function passwordsPart(): string {
     .join('')
 }
 
+/** Returns the line with the URI of a service's sidecar for MongoDB. */
+function mongoPart(service: Service): string {
+  const password = fromEnv(variableOf(service, 'STORE_PASSWORD'))
+  const uri = `mongodb://${service.name}:${password}@mongo:27017/?authSource=admin&replicaSet=rs0`
+  return connectionString(service, uri)
+}
+
+const connectionString = ({ name, role }: Service, uri: string) =>
+  `      ${entryOf(connectionStrings, name)}: &${role}-store ${uri}\n`
+
 function servicePart(service: Service): string {
   const { name, folder, role, http, https, hasStore } = service
   const [pod, sidecar] = podOf(service)
@@ -109,14 +120,14 @@ function servicePart(service: Service): string {
       ${pod}: { condition: service_started, restart: true }
       setup: { condition: service_completed_successfully }
     environment:
-      <<: [${hasStore ? '*component-settings' : '*stream-settings'}, *trace-settings, *network-settings]
+      <<: [*stream-settings, *trace-settings, *network-settings]
       OTEL_SERVICE_NAME: ${sidecar}
       GOGC: "${sidecarMemory.GOGC}"
       GOMEMLIMIT: ${sidecarMemory.GOMEMLIMIT}
       Stream__SaslUsername: ${name}
       Stream__SaslPassword: &${role}-kafka-password ${secret('KAFKA_PASSWORD')}
       APP_API_TOKEN: &${role}-app-token ${secret('APP_TOKEN')}
-      DAPR_API_TOKEN: &${role}-dapr-token ${secret('DAPR_TOKEN')}
+      DAPR_API_TOKEN: &${role}-dapr-token ${secret('DAPR_TOKEN')}${hasStore ? `\n      State__ConnectionString: *${role}-store` : ''}
     command:
 ${sidecarCommand(service, 'mongodb')}
   ${name}:
@@ -182,9 +193,6 @@ export function composePostgresqlFile(): string {
   const settings = Object.entries(postgresqlSettings).map(([name, value]) => `, -c, ${name}=${value}`)
   return `${generated(`Replaces MongoDB by PostgreSQL as the store. make up STACK=docker STORE=postgresql sets COMPOSE_FILE in
 .env. Compose then reads docker-compose.yml and this file, even if you run docker compose yourself.`)}
-x-state: &state
-  State__ConnectionString: ${postgresqlUri('postgresql', 5432, `\${POSTGRESQL_PASSWORD:?${unset}}`)}
-
 services:
   mongo: !reset null
 
@@ -210,8 +218,9 @@ services:
       retries: 5
 
   setup:
-    environment: *state
-    depends_on:
+    environment:
+      State__ConnectionString: ${postgresqlUri('postgresql', 5432, `\${POSTGRESQL_PASSWORD:?${unset}}`)}
+${storedServices.map(postgresqlPart).join('')}    depends_on:
       mongo: !reset null
       postgresql: { condition: service_healthy }
 ${storedServices.map(sidecarPart).join('')}
@@ -223,10 +232,17 @@ volumes:
 
 const unset = 'is not set; make up STACK=docker writes it into .env'
 
+/** Returns the line with the URI of a service's sidecar for PostgreSQL. */
+function postgresqlPart(service: Service): string {
+  const password = fromEnv(variableOf(service, 'STORE_PASSWORD'))
+  return connectionString(service, postgresqlUri('postgresql', 5432, password, tablesUser(service.name)))
+}
+
 function sidecarPart(service: Service): string {
   return `
   ${sidecarOf(service)}:
-    environment: *state
+    environment:
+      State__ConnectionString: *${service.role}-store
     command:
 ${sidecarCommand(service, 'postgresql')}`
 }

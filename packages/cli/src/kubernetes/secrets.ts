@@ -1,12 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
-import { kafkaPasswords } from '../containers/project.ts'
+import { connectionStrings, kafkaPasswords } from '../containers/project.ts'
 import { exporterUser, operatorUser, publishUser } from '../kafka/rights.ts'
 import { newSecret } from '../lib/credentials.ts'
 import { CliError } from '../lib/error.ts'
 import { applicationName, repository } from '../lib/paths.ts'
+import { tablesUser } from '../lib/postgresql.ts'
 import { entryOf, isKnownBySignature, type Service, services } from '../lib/services.ts'
+import { withLogin } from '../lib/store-uri.ts'
 import type { ApiKeysText } from '../runner.ts'
 import { type Cluster, kubectlJson, ownLabel, sendObjects } from './cluster.ts'
 import type { Values } from './values.ts'
@@ -60,14 +62,21 @@ export async function ensureSecrets(
   return changes.map(({ metadata }) => metadata.name)
 }
 
+/** The key of a Secret with the URI of the store. */
+const uriKey = 'State__ConnectionString'
+
+const decoded = (encoded: string | undefined) =>
+  encoded === undefined ? undefined : Buffer.from(encoded, 'base64').toString()
+
+/** Returns the URI with which the setup job creates the users of services. */
+const operatorUri = (found: ReadonlyMap<string, Secret>, given: NodeJS.ProcessEnv) =>
+  decoded(found.get(operatorSecret)?.data?.[uriKey]) ?? given[uriKey]
+
 type Contents = Map<string, Record<string, string>>
 
 export function wantedSecrets(values: Values, found: ReadonlyMap<string, Secret>, given: NodeJS.ProcessEnv): Contents {
   const missing = new Set<string>()
-  const presentValue = (secret: string, key: string) => {
-    const encoded = found.get(secret)?.data?.[key]
-    return encoded === undefined ? undefined : Buffer.from(encoded, 'base64').toString()
-  }
+  const presentValue = (secret: string, key: string) => decoded(found.get(secret)?.data?.[key])
   /** Returns a value that cannot be generated. */
   const once = (secret: string, key: string, variable = key) => {
     const value = presentValue(secret, key) ?? given[variable]
@@ -75,6 +84,15 @@ export function wantedSecrets(values: Values, found: ReadonlyMap<string, Secret>
     return { [key]: value ?? '' }
   }
   const { kafka, setup, strimzi, store } = values
+  const administrator = operatorUri(found, given)
+  /** Returns the URI of a service's sidecar. If the setup job can create its user, the password is new. */
+  const storeUri = ({ name }: Service) => {
+    const own = entryOf(connectionStrings, name)
+    if (!setup.enabled || given[own]) return once(secretOf({ name }), uriKey, own)
+    if (!administrator) return once(secretOf({ name }), uriKey)
+    const user = store === 'postgresql' ? tablesUser(name) : name
+    return { [uriKey]: withLogin(administrator, user, newSecret()) }
+  }
   const isSigned = services.filter(isKnownBySignature)
   const keys =
     isSigned.map((service) => presentValue(secretOf(service), 'Trust__SigningKeys')).find(Boolean) ?? newSecret()
@@ -91,7 +109,7 @@ export function wantedSecrets(values: Values, found: ReadonlyMap<string, Secret>
         : strimzi.enabled
           ? {}
           : once(name, 'Stream__SaslPassword', entryOf(kafkaPasswords, service.name))),
-      ...(service.hasStore && { DryRun__Token: newSecret(), ...once(name, 'State__ConnectionString') }),
+      ...(service.hasStore && { DryRun__Token: newSecret(), ...storeUri(service) }),
       ...(isSigned.includes(service) && { Trust__SigningKeys: keys }),
     })
   }
@@ -106,7 +124,7 @@ export function wantedSecrets(values: Values, found: ReadonlyMap<string, Secret>
       [entryOf(kafkaPasswords, operatorUser)]: user === operatorUser ? (login.Stream__SaslPassword ?? '') : newSecret(),
       [entryOf(kafkaPasswords, publishUser)]: newSecret(),
       [entryOf(kafkaPasswords, exporterUser)]: newSecret(),
-      ...(setup.enabled && store === 'postgresql' && once(operatorSecret, 'State__ConnectionString')),
+      ...(setup.enabled && (store === 'postgresql' || administrator) && once(operatorSecret, uriKey)),
     })
   }
   if (missing.size > 0) throw notGiven([...missing], values)
@@ -117,7 +135,14 @@ const meanings: Record<string, string> = {
   Stream__CaCert: 'the certificate of Kafka’s authority, as PEM',
   Stream__SaslUsername: 'a user of Kafka who may create users and topics',
   Stream__SaslPassword: 'the password of this user',
-  State__ConnectionString: 'the URI of the store, as reached from the cluster',
+  State__ConnectionString:
+    'the URI of the store, as reached from the cluster, with a user who may create users. The sidecars get users of their own',
+  ...Object.fromEntries(
+    Object.entries(connectionStrings).map(([service, variable]) => [
+      variable,
+      `the URI of the store for ${service}, with a user who may only use its database. Or set State__ConnectionString`,
+    ]),
+  ),
 }
 
 function notGiven(variables: string[], { setup }: Values): CliError {

@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { CliError } from '../lib/error.ts'
 import { poll } from '../lib/poll.ts'
 import { loopbacks } from '../lib/ports.ts'
-import { ensureDatabases, postgresqlSettings, postgresqlUri, postgresqlUser } from '../lib/postgresql.ts'
+import { ensureDatabases, postgresqlSettings, postgresqlUri, postgresqlUser, sidecarUri } from '../lib/postgresql.ts'
 import { readProcessTable } from '../lib/process-table.ts'
 import { findPostgresql } from '../provision/tools.ts'
 import { databaseFolder, dataFolder, stackPassword } from './plan.ts'
@@ -24,11 +24,24 @@ export function postgresqlCommand(folder: string, port: number): [command: strin
   return asServerUser(databaseFolder(folder), [program('postgres'), '-D', databaseFolder(folder), ...options])
 }
 
+/** Returns the URI of the user with all rights. Only operators use it. */
 export function localPostgresql(folder: string, port: number): string {
   return postgresqlUri('127.0.0.1', port, password(folder))
 }
 
+/** Returns the URI of the sidecar of a service, or of another program with its own database. */
+export function localSidecarUri(folder: string, port: number, database: string): string {
+  return sidecarUri(localPostgresql(folder, port), database, passwordOf(folder, database))
+}
+
+/** Creates the databases, their functions and the users of `localSidecarUri`. */
+export async function ensureLocalDatabases(folder: string, port: number, databases: readonly string[]): Promise<void> {
+  const passwords = Object.fromEntries(databases.map((name) => [name, passwordOf(folder, name)]))
+  await ensureDatabases(localPostgresql(folder, port), passwords)
+}
+
 const password = (folder: string) => stackPassword(folder, 'postgresql')
+const passwordOf = (folder: string, database: string) => stackPassword(folder, `postgresql-${database}`)
 const program = (name: string) => join(findPostgresql() ?? '', name)
 
 function asServerUser(data: string, command: [string, ...string[]]): [string, ...string[]] {
@@ -105,8 +118,10 @@ function letServerUserIn(folder: string, path: string): void {
 }
 
 export interface PostgresqlServer {
-  /** The URI with user and password, but without a database (`State__ConnectionString`). */
+  /** The URI of the user with all rights, without a database. */
   uri: string
+  /** Returns the URI of a database's sidecar (`State__ConnectionString`). */
+  sidecarUri: (database: string) => string
   /** Stops the server. The data stays for the next start. */
   stop: () => Promise<void>
 }
@@ -129,6 +144,7 @@ export async function startPostgresql(
   await postgresqlAnswers(folder, port, databases, signal)
   return {
     uri: localPostgresql(folder, port),
+    sidecarUri: (database) => localSidecarUri(folder, port, database),
     stop: async () => {
       await stopProcess(folder, 'postgresql', stopGraceMs)
     },
@@ -143,7 +159,7 @@ export async function postgresqlAnswers(
 ): Promise<void> {
   const watch = { folder, processes: ['postgresql'], timeoutMs: startTimeoutMs, signal }
   await waitUntil('PostgreSQL', watch, () =>
-    ensureDatabases(localPostgresql(folder, port), databases).then(
+    ensureLocalDatabases(folder, port, databases).then(
       () => undefined,
       (error: Error) => error.message,
     ),

@@ -28,7 +28,7 @@ import {
   type ProcessName,
   type ServiceTokens,
 } from './plan.ts'
-import { localPostgresql, postgresqlSpec } from './postgresql.ts'
+import { localSidecarUri, postgresqlSpec } from './postgresql.ts'
 import type { ProcessSpec } from './process-control.ts'
 import { processState } from './process-control.ts'
 import { serviceFiles } from './program-files.ts'
@@ -196,7 +196,7 @@ function sidecarFiles(service: Service, store: LocalStore): string[] {
 }
 
 function connectionString({ folder, store, ports }: Plan, service: Service): string {
-  if (store === 'postgresql') return localPostgresql(folder, ports.postgresql)
+  if (store === 'postgresql') return localSidecarUri(folder, ports.postgresql, service.name)
   // SQLite reads the path of a file as a part of a URL.
   return databaseFile(folder, service).replaceAll(/[%?#]/g, encodeURIComponent)
 }

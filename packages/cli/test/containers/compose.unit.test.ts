@@ -76,6 +76,19 @@ describe('docker-compose.yml', () => {
     }
   })
 
+  it('gives each sidecar its own user of the store, and the user with all rights only to setup', () => {
+    const uris = storedServices.map((service) => services[sidecarOf(service)]?.environment?.State__ConnectionString)
+    const wanted = storedServices.map((service) => {
+      const password = `\${${variableOf(service, 'STORE_PASSWORD')}:?is not set; see .env.example}`
+      return `mongodb://${service.name}:${password}@mongo:27017/?authSource=admin&replicaSet=rs0`
+    })
+    expect(uris).to.deep.equal(wanted)
+    const withAllRights = Object.entries(services).filter(([, { environment }]) =>
+      /MONGO_PASSWORD/.test(JSON.stringify(environment ?? {})),
+    )
+    expect(withAllRights.map(([name]) => name)).to.have.members(['mongo', 'setup'])
+  })
+
   it('lets sidecars collect garbage rarely, but more often above a size', () => {
     for (const service of registered) expect(services[sidecarOf(service)]?.environment).to.include(sidecarMemory)
   })
@@ -267,6 +280,18 @@ describe('docker-compose.postgresql.yml', () => {
       const theirs = services[sidecarOf(service)]?.command?.map((flag) => flag.replace('mongodb', 'postgresql'))
       expect(added[sidecarOf(service)]?.command).to.deep.equal(theirs)
     }
+  })
+
+  it('gives each sidecar its own user, and the user with all rights only to setup', () => {
+    for (const service of storedServices) {
+      const uri = String(added[sidecarOf(service)]?.environment?.State__ConnectionString)
+      const password = `\${${variableOf(service, 'STORE_PASSWORD')}:?is not set; see .env.example}`
+      expect(uri).to.match(/^postgres:/).and.to.contain(`//${service.name}.store:${password}@`)
+    }
+    const withAllRights = Object.entries(added).filter(([, service]) =>
+      /POSTGRESQL_PASSWORD/.test(JSON.stringify(service?.environment ?? {})),
+    )
+    expect(withAllRights.map(([name]) => name)).to.have.members(['postgresql', 'setup'])
   })
 
   it('contains default values for ports, but not for secrets', () => {

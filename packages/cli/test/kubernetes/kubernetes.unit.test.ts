@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import { connectionStrings } from '../../src/containers/project.ts'
 import { reachFromInside } from '../../src/kubernetes/addresses.ts'
 import { type Cluster, kubectl, readContext } from '../../src/kubernetes/cluster.ts'
 import { isLocal, requireConsent } from '../../src/kubernetes/consent.ts'
@@ -221,6 +222,38 @@ describe('the runner of Kubernetes', () => {
       expect([...secrets, ...decoded].filter((secret) => shown.includes(secret) && secret !== 'admin')).to.deep.equal(
         [],
       )
+    })
+
+    it('gives each sidecar its own user of the store, whom the setup job creates', async () => {
+      for (const [store, suffix] of [
+        ['mongodb', ''],
+        ['postgresql', '.store'],
+      ] as const) {
+        const fake = fakeCluster(temporaryFolder())
+        fake.answer('secrets', { items: [] })
+        const uri = `${store}://admin:of-all@one:1,two:2/?tls=true`
+        await ensureSecrets(cluster, { ...values(), store }, { ...given, State__ConnectionString: uri })
+        const created = new Map(sentBy(fake, 'create').map(({ metadata, data }) => [metadata.name, data]))
+        const uriOf = (name: string) =>
+          Buffer.from(created.get(name)?.State__ConnectionString ?? '', 'base64').toString()
+        expect(uriOf('operator-secrets')).to.equal(uri)
+        const uris = storedServices.map(({ name }) => uriOf(`${name}-secrets`))
+        for (const [index, { name }] of storedServices.entries())
+          expect(uris[index]).to.match(new RegExp(`^${store}://${name}${suffix}:[\\w-]{32}@one:1,two:2/\\?tls=true$`))
+        expect(new Set(uris.map((own) => own.split(/[:@]/)[2])).size).to.equal(storedServices.length)
+      }
+    })
+
+    it('accepts a URI for each service instead', async () => {
+      const fake = fakeCluster(temporaryFolder())
+      fake.answer('secrets', { items: [] })
+      const { State__ConnectionString: _, ...others } = given
+      const own = Object.fromEntries(
+        Object.values(connectionStrings).map((variable) => [variable, `uri of ${variable}`]),
+      )
+      await ensureSecrets(cluster, values(), { ...others, ...own })
+      const uris = sentBy(fake, 'create').flatMap(({ data }) => data.State__ConnectionString ?? [])
+      expect(uris).to.have.members(Object.values(own).map(encoded))
     })
 
     it('keeps existing values, and adds only missing keys', async () => {

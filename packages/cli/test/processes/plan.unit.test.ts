@@ -5,7 +5,7 @@ import { expect } from 'chai'
 import { parse } from 'yaml'
 import { repository } from '../../src/lib/paths.ts'
 import { defaultPorts } from '../../src/lib/ports.ts'
-import { entryOf, services, sidecarOf } from '../../src/lib/services.ts'
+import { entryOf, services, sidecarOf, storedServices } from '../../src/lib/services.ts'
 import { patientComponents, writePatientComponents } from '../../src/processes/patient-components.ts'
 import { createPlan, dataFolder, type Plan, processNamesWith, recordStart } from '../../src/processes/plan.ts'
 import { processSpecs } from '../../src/processes/process-spec.ts'
@@ -42,8 +42,16 @@ describe('the store of a stack of processes', () => {
     expect(specs).to.have.all.keys(...processNamesWith({ store: 'postgresql', brokers: 1 }))
     const { args, env } = entryOf(specs, 'order-sidecar')
     expect(args).to.include('components/postgresql')
-    const { password, host } = new URL(env.State__ConnectionString ?? '')
-    expect([host, password.length]).to.deep.equal([`127.0.0.1:${defaultPorts.postgresql}`, 32])
+    const { username, password, host } = new URL(env.State__ConnectionString ?? '')
+    expect([username, host, password.length]).to.deep.equal([
+      'order-service.store',
+      `127.0.0.1:${defaultPorts.postgresql}`,
+      32,
+    ])
+    const all = Object.values(specs).map((spec) => spec.env.State__ConnectionString)
+    expect(new Set(all.filter(Boolean)).size).to.equal(storedServices.length)
+    const ofAdministrator = readFileSync(join(folder, 'postgresql.password'), 'utf8')
+    for (const uri of all) expect(uri ?? '').not.to.contain(ofAdministrator)
     for (const spec of Object.values(specs)) expect(spec.args.join(' '), spec.name).not.to.contain(password)
     expect(specs['order-service']?.env).not.to.have.property('State__ConnectionString')
   })
@@ -52,7 +60,8 @@ describe('the store of a stack of processes', () => {
     const plan = await createPlan(folder, defaultPorts, { store: 'postgresql' })
     const specs = Object.values(processSpecs(plan))
     const tokens = Object.values(plan.tokens).flatMap((own) => Object.values(own))
-    const secrets = [...tokens, readFileSync(join(folder, 'postgresql.password'), 'utf8')]
+    const passwords = storedServices.map(({ name }) => join(folder, `postgresql-${name}.password`))
+    const secrets = [...tokens, ...passwords.map((file) => readFileSync(file, 'utf8'))]
     const variables = specs.flatMap(({ env }) => Object.entries(env))
     const names = variables
       .filter(([, value = '']) => secrets.some((secret) => value.includes(secret)))

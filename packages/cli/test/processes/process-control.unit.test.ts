@@ -21,6 +21,7 @@ describe('inheritedEnvironment', () => {
       'OTEL_SDK_DISABLED',
       'HTTPS_PROXY',
       'NODE_EXTRA_CA_CERTS',
+      'State__ConnectionString',
       '_',
     ]
     expect(inheritedEnvironment(Object.fromEntries(others.map((name) => [name, '1234'])))).to.deep.equal({})

@@ -11,6 +11,12 @@ const columns = [
   'value bytea',
 ]
 
+/** The tables that Dapr creates for the state store (components-contrib 1.18.3, state/postgresql/v2). */
+export const documentTables = ['state', 'dapr_metadata'] as const
+
+/** The functions that `databaseFunctions` creates. */
+export const functionNames = ['save_documents', 'check_state_table'] as const
+
 /**
  * The SQL that creates the functions of a service's database. Dapr's `state.postgresql` saves each document with a statement of its own.
  * `save_documents` saves all documents of a batch in one transaction, with the same guards (docs/adr/0046). It adds the caller's user to
@@ -76,7 +82,7 @@ BEGIN
 END
 $function$;
 
-REVOKE ALL ON FUNCTION public.save_documents, public.check_state_table FROM PUBLIC;
+REVOKE ALL ON FUNCTION ${functionNames.join(', ')} FROM PUBLIC;
 `
 
 /** A statement with its parameters, for the operation `exec` of Dapr's `bindings.postgresql`. */

@@ -14,11 +14,14 @@ import {
   operatorUser,
   pemOf,
   postgresqlUri,
+  type Service,
   type StackPorts,
   type StackTokens,
   securedKafka,
   services,
+  sidecarUri,
   variableOf,
+  withLogin,
 } from '@orderflow/cli'
 
 export interface ComposeSettings {
@@ -27,8 +30,10 @@ export interface ComposeSettings {
   addresses: Addresses
   /** Returns the connection of a Kafka user, by default with the password of `.env`. */
   kafkaAs: (user: string, password?: string) => KafkaConnection
-  /** The address of the sidecars’ database server for programs on this machine. */
+  /** The address of the sidecars’ database server for programs on this machine, with the user who has all rights. */
   storeUri: string
+  /** Returns the same address with the user of a service’s sidecar. */
+  sidecarUri: (service: Service) => string
 }
 
 /** The container of the sidecars’ database server. The variable `STORE` chooses the server for the whole run. */
@@ -75,6 +80,11 @@ export function composeSettings(envFile: string, ports: StackPorts, brokers: Bro
     username,
     password = entryOf(secrets, entryOf(kafkaPasswords, username)),
   ) => securedKafka(kafkaAddresses.join(), { username, password }, certificate)
+  const storeUri =
+    storeServer === 'postgresql'
+      ? postgresqlUri('127.0.0.1', ports.postgresql, entryOf(secrets, 'POSTGRESQL_PASSWORD'))
+      : mongoUri(ports, entryOf(secrets, 'MONGO_PASSWORD'))
+  const uriOf = storeServer === 'postgresql' ? sidecarUri : withLogin
   return {
     secrets,
     tokens: ofServices(tokensOf),
@@ -83,10 +93,8 @@ export function composeSettings(envFile: string, ports: StackPorts, brokers: Bro
       kafka: kafkaAs(operatorUser),
     },
     kafkaAs,
-    storeUri:
-      storeServer === 'postgresql'
-        ? postgresqlUri('127.0.0.1', ports.postgresql, entryOf(secrets, 'POSTGRESQL_PASSWORD'))
-        : mongoUri(ports, entryOf(secrets, 'MONGO_PASSWORD')),
+    storeUri,
+    sidecarUri: (service) => uriOf(storeUri, service.name, entryOf(secrets, variableOf(service, 'STORE_PASSWORD'))),
   }
 }
 
