@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
 import { orderUrl, paymentUrl, send } from '@orderflow/chaos/clients/api'
-import { entryOf, type RunningStack } from '@orderflow/cli'
+import { entryOf, type RunningStack, services } from '@orderflow/cli'
 import { expect } from 'chai'
 
 const json = { 'content-type': 'application/json' }
@@ -65,6 +65,24 @@ export function servicesOverHttp(running: () => RunningStack): void {
       expect((await stack.askInside('payment-service', 'sidecar', path)).status).to.equal(401)
       const headers = { 'dapr-api-token': entryOf(stack.tokens, 'payment-service').dapr }
       expect((await stack.askInside('payment-service', 'sidecar', path, { headers })).status).to.equal(200)
+    })
+
+    it('offers no secrets, and only the APIs that the kit uses, at any sidecar', async () => {
+      const paths = [
+        '/v1.0/secrets/env-secrets/State__ConnectionString',
+        '/v1.0/secrets/env-secrets/Stream__SaslPassword',
+        '/v1.0/secrets/env-secrets/bulk',
+        '/v1.0/state/statestore/a',
+        '/v1.0/invoke/payment-service/method/subscriptions/orderevents',
+        '/v1.0/configuration/statestore?key=a',
+      ]
+      for (const { name } of services) {
+        const headers = { 'dapr-api-token': entryOf(stack.tokens, name).dapr }
+        for (const path of paths) {
+          const { status } = await stack.askInside(name, 'sidecar', path, { headers })
+          expect(status, `${name} ${path}`).to.equal(404)
+        }
+      }
     })
   })
 }

@@ -44,13 +44,18 @@ export function sidecar(
   }
 }
 
-/** Copies the components to a stack's folder, without the scopes, because these name only the services of orderflow. */
+/**
+ * Copies the components to a stack's folder, without scopes and limits of APIs. The scopes name only the services of orderflow, and other
+ * programs use Dapr's HTTP API.
+ */
 function openComponents(folder: string): string {
   const copy = join(folder, 'components-of-compared-programs')
   cpSync(join(repository, 'components'), copy, { recursive: true })
   for (const file of globSync(`${copy}/**/*.yaml`, { exclude: (name) => name.startsWith('subscriptions.') })) {
     writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/^scopes:\n(?: {2}- .*\n)+/gm, ''))
   }
+  const configuration = join(copy, 'configuration.yaml')
+  writeFileSync(configuration, readFileSync(configuration, 'utf8').replace(/^ {2}api:\n(?: {4}.*\n)+/m, ''))
   return copy
 }
 

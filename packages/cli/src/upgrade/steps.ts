@@ -32,6 +32,26 @@ const lineEndings = `# Scripts and Dockerfiles need LF, also if core.autocrlf is
 * text=auto eol=lf
 `
 
+const sidecarRights = `  # The only APIs that a sidecar offers to its service; the health checks are always offered. Dapr offers all APIs of a protocol that has no
+  # entry here (docs/security.md).
+  api:
+    allowed:
+      - { name: state, version: v1, protocol: grpc }
+      - { name: publish, version: v1alpha1, protocol: grpc }
+      - { name: bindings, version: v1, protocol: grpc }
+      - { name: metadata, version: v1, protocol: grpc }
+      - { name: metadata, version: v1, protocol: http }
+      - { name: shutdown, version: v1, protocol: http }
+  # Components still read their credentials from this store, but no caller of the sidecar can.
+  secrets:
+    scopes:
+      - storeName: env-secrets
+        defaultAccess: deny
+  # Refuses the calls of other sidecars, which need no token, and reach the service with the sidecar's token.
+  accessControl:
+    defaultAction: deny
+`
+
 /**
  * All steps, in the order of their versions. Their code may import only modules of Node (see `main.ts`). A codemod loads other packages from the
  * application, with `createRequire`.
@@ -42,6 +62,18 @@ export const steps: readonly Step[] = [
     title: 'Mark the saving component of PostgreSQL as generated',
     why: 'Sidecars save through functions that make up adds to its PostgreSQL. For your own server, run ./orderflow databases before the new version starts.',
     change: (application) => markAsGenerated(application, 'components/postgresql/statestore-save.yaml'),
+  },
+  {
+    version: '0.3.0',
+    title: 'Limit sidecars to the APIs that services use',
+    why: 'Sidecars return no secrets, and each has its own user in the store. In containers, make up creates the users; for your own servers, see docs/stores.md.',
+    change: (application) =>
+      edit(
+        join(application, 'components/configuration.yaml'),
+        /^ {2}accessControl:/m,
+        /^spec:\n/m,
+        `$&${sidecarRights}`,
+      ),
   },
   {
     version: '0.3.0',

@@ -286,7 +286,9 @@ describe('docker-compose.postgresql.yml', () => {
     for (const service of storedServices) {
       const uri = String(added[sidecarOf(service)]?.environment?.State__ConnectionString)
       const password = `\${${variableOf(service, 'STORE_PASSWORD')}:?is not set; see .env.example}`
-      expect(uri).to.match(/^postgres:/).and.to.contain(`//${service.name}.store:${password}@`)
+      expect(uri)
+        .to.match(/^postgres:/)
+        .and.to.contain(`//${service.name}.store:${password}@`)
     }
     const withAllRights = Object.entries(added).filter(([, service]) =>
       /POSTGRESQL_PASSWORD/.test(JSON.stringify(service?.environment ?? {})),

@@ -143,7 +143,9 @@ describe('a PostgreSQL server as a process', () => {
       expect(await databasesOf('mongodb://a')).to.match(/^usage: State__ConnectionString is not/)
       expect(await databasesOf(as({ password: 'guessed' }))).to.match(/^unreachable: .*password authentication failed/)
       expect(await databasesOf(as({ port: '1' }))).to.match(/^unreachable: .*ECONNREFUSED/)
-      expect(await databasesOf(as({ username: 'guest', password: 'guest' }))).to.match(/^denied: PostgreSQL refused a step: /)
+      expect(await databasesOf(as({ username: 'guest', password: 'guest' }))).to.match(
+        /^denied: PostgreSQL refused a step: /,
+      )
     })
   })
 

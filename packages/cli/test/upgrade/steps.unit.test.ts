@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import { repository } from '../../src/lib/paths.ts'
 import { steps } from '../../src/upgrade/steps.ts'
 import { temporaryFolder } from '../support.ts'
 import { write } from './small-application.ts'
@@ -33,5 +34,18 @@ describe('the step that names the version of events in the API', () => {
       await step?.change?.(application)
       expect(readFileSync(join(application, 'booking-service/src/routes/book.ts'), 'utf8')).to.equal(after.join('\n'))
     }
+  })
+})
+
+describe('the step that limits sidecars to the APIs that services use', () => {
+  it('gives an application the same limits as a new application', async () => {
+    const file = 'components/configuration.yaml'
+    const current = readFileSync(join(repository, file), 'utf8')
+    const former = current.replace(/^ {2}# The only APIs[\s\S]*?(?=^ {2}tracing:)/m, '')
+    expect(former).not.to.match(/api:|secrets:|accessControl:/)
+    const application = temporaryFolder()
+    write(application, file, former)
+    await steps.find(({ title }) => title === 'Limit sidecars to the APIs that services use')?.change?.(application)
+    expect(readFileSync(join(application, file), 'utf8')).to.equal(current)
   })
 })
