@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { currencyOf, deterministicId, orderEvents, paymentEvents } from '@orderflow/envelope-schema'
 import {
   createCommands as createOrderCommands,
@@ -46,7 +47,7 @@ const trustOf = (file: string) =>
 /** The default file accepts unlisted applications on orderevents. */
 export const trust = trustOf(settings.order.Trust.File)
 /** This file lists one application and rejects all unlisted applications. */
-export const strictTrust = trustOf(new URL('hostile/trust.json', import.meta.url).href)
+export const strictTrust = trustOf(fileURLToPath(new URL('hostile/trust.json', import.meta.url)))
 const codes = ({ refusals }: Pick<ServiceDefinition, 'refusals'>) => new Set(Object.keys(refusals))
 const refusals = { order: codes(orderService), payment: codes(paymentService) }
 

@@ -141,7 +141,8 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
         for await (const entries of parts) {
           const positions = entries.map((entry) => positionOf(entry, topic))
           whole.add(entries)
-          turn ??= turns.begin((positions[0] as RecordPosition).partition)
+          if (!positions[0]) continue
+          turn ??= turns.begin(positions[0].partition)
           const own = turn
           const results = await turn.run(() => handlePart(dueIn(entries, held, own), whole, blockOf(own, begun)))
           const failure = [...results.values()].find((result) => typeof result !== 'string')

@@ -16,7 +16,7 @@ export interface Turn {
 interface Partition {
   turn: { isOver: boolean }
   steps: Promise<unknown>
-  /** The contents of records with a dead letter, by offset. A topic that was created again has other records at these offsets. */
+  /** The contents of records with a dead letter, by position. A topic that was created again has other records at these positions. */
   deadLetters: Map<string, string>
 }
 
@@ -57,12 +57,12 @@ export function createPartitionTurns(): { begin(partition: number): Turn } {
           return result
         },
         noteDeadLetter(entry) {
-          deadLetters.set(offsetOf(entry), contentOf(entry))
+          deadLetters.set(positionIn(entry), contentOf(entry))
           const [oldest] = deadLetters.keys()
           if (deadLetters.size > maxDeadLetters && oldest !== undefined) deadLetters.delete(oldest)
         },
         hasDeadLetter(entry) {
-          const content = deadLetters.size > 0 ? deadLetters.get(offsetOf(entry)) : undefined
+          const content = deadLetters.size > 0 ? deadLetters.get(positionIn(entry)) : undefined
           return content !== undefined && content === contentOf(entry)
         },
       }
@@ -70,7 +70,7 @@ export function createPartitionTurns(): { begin(partition: number): Turn } {
   }
 }
 
-const offsetOf = ({ metadata }: BulkEntry): string => String(metadata.__offset)
+const positionIn = ({ metadata }: BulkEntry): string => `${metadata.__partition}/${metadata.__offset}`
 
 const contentOf = ({ metadata, value }: BulkEntry): string =>
   `${metadata.__timestamp} ${createHash('sha256').update(value).digest('base64')}`
