@@ -56,16 +56,14 @@ describe('a request body that is wide, deep, long or repetitive', () => {
               const all = { ...Object.fromEntries(regular), [place]: value }
               const members = Object.entries(all).map(([field, one]) => `"${field}":${one}`)
               const { status, text, ms } = await post(url + path, `{${members.join(',')}}`)
-              expect(status, `${variant}, ${bytes} bytes in ${place}: ${text.slice(0, 300)}`).to.be.oneOf([
-                201, 400, 409, 413,
-              ])
+              expect(status, `${variant}, ${bytes} bytes in ${place}: ${text.slice(0, 300)}`).to.be.oneOf([400, 413])
               expect(text.length).to.be.below(20_000)
               expect(ms, variant).to.be.below(10_000)
               seen.add(status)
             }
           }
         }
-        expect([...seen]).to.include.members([201, 400, 413])
+        expect([...seen]).to.have.members([400, 413])
       })
     })
   }

@@ -82,11 +82,11 @@ function missingTargets({ folder, manifest }: InstalledPackage): string[] {
 
 /** The largest sizes of the archives, in KiB. They are a quarter above the sizes of the day on which they were set. */
 const limits: Record<string, number> = {
-  cli: 600,
+  cli: 640,
   envelope: 94,
   'event-gateway': 14,
   'event-monitor': 594,
-  'service-kit': 204,
+  'service-kit': 220,
   'test-kit': 48,
 }
 
