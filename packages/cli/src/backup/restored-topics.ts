@@ -1,9 +1,9 @@
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
-import { extentsOf } from '@orderflow/service-kit/positions'
+import { type Extent, extentsOf } from '@orderflow/service-kit/positions'
 import { settingsOf } from '@orderflow/service-kit/topic-settings'
 import { addPartitions, ensureTopics, type TopicSpec, withAdmin } from '../kafka/topics.ts'
 import { CliError } from '../lib/error.ts'
-import { eventually } from '../lib/poll.ts'
+import { eventually, withRetries } from '../lib/poll.ts'
 import type { Content } from './folder.ts'
 
 /** The topics of a backup in the Kafka that receives it. */
@@ -24,11 +24,10 @@ export async function planTopics(kafka: KafkaConnection, { topics }: Content): P
   const specs = Object.entries(topics).map(([name, { partitions }]) => ({
     ...{ name, partitions: partitions.length, consumerGroups: [], configs: settingsOf(name) },
   }))
-  const extents = await withAdmin(kafka, async (admin) => {
-    const existing = new Set(await admin.listTopics())
-    const names = specs.map(({ name }) => name).filter((name) => existing.has(name))
-    return names.length > 0 ? await extentsOf(admin, names) : []
-  })
+  const extents = await extentsIn(
+    kafka,
+    specs.map(({ name }) => name),
+  )
   const ends = new Map(
     [...Map.groupBy(extents, ({ topic }) => topic)].map(([name, own]) => [
       name,
@@ -58,4 +57,18 @@ export async function makeTopics(kafka: KafkaConnection, { specs, recreate }: To
   }
   await ensureTopics(kafka, specs)
   await addPartitions(kafka, specs)
+  await extentsIn(
+    kafka,
+    specs.map(({ name }) => name),
+  )
 }
+
+/** Returns the extents of the topics that exist. Repeats the request, because new partitions have no leader for a moment. */
+const extentsIn = (kafka: KafkaConnection, names: readonly string[]): Promise<Extent[]> =>
+  withRetries('Kafka', () =>
+    withAdmin(kafka, async (admin) => {
+      const all = new Set(await admin.listTopics())
+      const existing = names.filter((name) => all.has(name))
+      return existing.length > 0 ? await extentsOf(admin, existing) : []
+    }),
+  )
