@@ -5,8 +5,8 @@ import { anOrder, orderUrl, orderWith, post } from '@orderflow/chaos/clients/api
 import { eventually } from '@orderflow/cli'
 import type { Order } from '@orderflow/order-service/domain'
 import { expect } from 'chai'
-import { failed, rowOf, succeeded } from './specs/commands.ts'
-import { type LocalCheckout, localCheckout, type StartedCheckout } from './support/checkouts/local-checkout.ts'
+import { failed, rowOf, succeeded } from '../specs/commands.ts'
+import { type LocalCheckout, localCheckout, type StartedCheckout } from '../support/checkouts/local-checkout.ts'
 
 describe('a checkout with three brokers whose first broker loses its disk', function () {
   this.bail(true)
