@@ -21,7 +21,10 @@ export interface OutsideRecord {
   headers?: Record<string, string>
 }
 
-/** @param kafka `retries` replaces the client's default of three retries */
+/**
+ * Creates a client that waits until all in-sync replicas have a record. By default, the Kafka library waits only for the leader.
+ * @param kafka `retries` replaces the client's default of three retries
+ */
 export function createProducer(kafka: KafkaConnection & { retries?: number }) {
   const producer = new Producer<Buffer, Buffer, Buffer, Buffer>({
     clientId: 'older-application',
@@ -35,10 +38,10 @@ export function createProducer(kafka: KafkaConnection & { retries?: number }) {
         value: (value === null ? null : Buffer.from(value)) as Buffer,
         headers: new Map(Object.entries(headers).map(([name, text]) => [Buffer.from(name), Buffer.from(text)])),
       }))
-      await producer.send({ messages })
+      await producer.send({ messages, acks: -1 })
     },
     async sendCompressed({ topic, value }: { topic: string; value: string }): Promise<void> {
-      await producer.send({ messages: [{ topic, value: Buffer.from(value) }], compression: 'gzip' })
+      await producer.send({ messages: [{ topic, value: Buffer.from(value) }], compression: 'gzip', acks: -1 })
     },
     close: () => producer.close(),
   }
