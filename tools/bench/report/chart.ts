@@ -6,6 +6,7 @@ const [width, height] = [760, 360]
 /** Returns the chart as an SVG document. It needs no browser. */
 export function svgOf({ title, unit, categories, series, logarithmic }: Chart): string {
   const labelWidth = (0.85 * width) / categories.length
+  const fontSize = labelWidth < 80 ? 9 : 12
   const chart = echarts.init(null, null, { renderer: 'svg', ssr: true, width, height })
   chart.setOption({
     animation: false,
@@ -15,8 +16,8 @@ export function svgOf({ title, unit, categories, series, logarithmic }: Chart): 
     grid: { top: 80, bottom: 30, left: 10, right: 10, containLabel: true },
     xAxis: {
       type: 'category',
-      data: categories,
-      axisLabel: { interval: 0, width: labelWidth, overflow: 'break', fontSize: labelWidth < 80 ? 9 : 12 },
+      data: categories.map((category) => inLines(category, Math.floor(labelWidth / (0.55 * fontSize)))),
+      axisLabel: { interval: 0, fontSize },
     },
     yAxis: { type: logarithmic ? 'log' : 'value', name: unit, min: logarithmic ? 1 : 0 },
     series: series.map(({ name, values }) => ({
@@ -30,4 +31,18 @@ export function svgOf({ title, unit, categories, series, logarithmic }: Chart): 
   const svg = chart.renderToSVGString()
   chart.dispose()
   return `${svg}\n`
+}
+
+/**
+ * Breaks the text at spaces into lines of at most `length` characters. ECharts breaks lines, too. But on a slow machine it measures text less
+ * exactly and returns another picture.
+ */
+function inLines(text: string, length: number): string {
+  const lines: string[] = []
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1)
+    if (last !== undefined && last.length + 1 + word.length <= length) lines[lines.length - 1] = `${last} ${word}`
+    else lines.push(word)
+  }
+  return lines.join('\n')
 }
