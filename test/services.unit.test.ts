@@ -1,6 +1,6 @@
 import { defaultPorts } from '@orderflow/cli'
 import { orderEvents, paymentEvents } from '@orderflow/envelope-schema'
-import { createApp, createLog } from '@orderflow/service-kit'
+import { createApp, createLog, readSettings, type section } from '@orderflow/service-kit'
 import { FakeSidecar, scrape, withServer } from '@orderflow/service-kit/testing'
 import { testedServices } from '@orderflow/test-kit'
 import { expect } from 'chai'
@@ -57,11 +57,35 @@ describe('services.json', () => {
     })
   }
 
-  it('gives all services the same currency', () => {
-    const currencies = services.flatMap(({ settings }) => (settings as { Money?: { Currency: string } }).Money ?? [])
-    expect(currencies.length).to.be.above(1)
-    expect(new Set(currencies.map(({ Currency }) => Currency)).size).to.equal(1)
+  const ownSettings = services.flatMap(({ name, definition }) =>
+    Object.entries<ReturnType<typeof section>>(definition.sections ?? {}).flatMap(([section, { properties }]) =>
+      Object.entries(properties).map(([key, { shared }]) => ({
+        service: name,
+        definition,
+        variable: `${section}__${key}`,
+        shared,
+      })),
+    ),
+  )
+  const common = ownSettings.filter(({ service, variable }) =>
+    ownSettings.some((other) => other.variable === variable && other.service !== service),
+  )
+
+  it('contains the values of all settings that several services define', () => {
+    expect(common.map(({ variable, shared }) => ({ variable, shared }))).to.deep.equal(
+      ['Money__Currency', 'Money__Currency'].map((variable) => ({ variable, shared: true })),
+    )
   })
+
+  for (const { service, definition, variable } of common) {
+    it(`contains the only value of ${variable} that ${service} accepts`, () => {
+      const tokens = { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' }
+      const read = (value: string) => readSettings(definition, { ...tokens, [variable]: value })
+      expect(read('EUR')).to.have.nested.property('Money.Currency', 'EUR')
+      for (const value of ['USD', 'eur', ''])
+        expect(() => read(value), value).to.throw(`${variable}: "settings" of services.json has another value, EUR`)
+    })
+  }
 
   it('gives each service its own AppId and ports', () => {
     const ids = services.map(({ settings }) => settings.App.Id)

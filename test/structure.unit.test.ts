@@ -26,7 +26,7 @@ const rooms: Record<string, Record<string, string[]>> = {
     state: ['telemetry', 'sidecar'],
     stream: ['telemetry', 'sidecar', 'trust', 'limits.ts'],
     web: ['telemetry', 'auth', 'sidecar'],
-    runtime: ['telemetry', 'auth', 'sidecar', 'trust', 'state', 'stream', 'web', 'limits.ts'],
+    runtime: ['application', 'telemetry', 'auth', 'sidecar', 'trust', 'state', 'stream', 'web', 'limits.ts'],
     operations: ['telemetry', 'sidecar', 'trust', 'state', 'stream', 'runtime'],
     testing: ['application', 'telemetry', 'sidecar', 'trust', 'stream', 'operations'],
   },

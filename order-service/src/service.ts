@@ -6,7 +6,7 @@ import { orderRoutes } from './routes/orders.ts'
 import { createStore } from './store.ts'
 
 interface OwnSettings {
-  /** The currency of all amounts. payment-service must use the same currency. */
+  /** The currency of all amounts, from services.json. */
   Money: { Currency: string }
 }
 
@@ -18,7 +18,8 @@ export const service = defineService<OwnSettings>({
     Money: section({
       Currency: {
         enum: currencyCodes,
-        description: 'The currency of all amounts. payment-service must use the same currency.',
+        shared: true,
+        description: 'The currency of all amounts.',
       },
     }),
   },

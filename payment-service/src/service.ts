@@ -9,7 +9,7 @@ import { createStore } from './store.ts'
 interface OwnSettings {
   /** Amounts up to this limit are approved. */
   Policy: { ApproveUpTo: number }
-  /** The currency of all amounts. order-service must use the same currency. */
+  /** The currency of all amounts, from services.json. */
   Money: { Currency: string }
 }
 
@@ -32,7 +32,8 @@ export const service = defineService<OwnSettings>({
     Money: section({
       Currency: {
         enum: currencyCodes,
-        description: 'The currency of all amounts. order-service must use the same currency.',
+        shared: true,
+        description: 'The currency of all amounts.',
       },
     }),
   },

@@ -245,7 +245,7 @@ function servicesFile(offset: number, isEmpty: boolean): string {
     .replaceAll(/("(?:http|https|channel)": )(\d+)/g, (_, key: string, port: string) => key + (Number(port) + offset))
     .replace(/^( +)"consumersPerReplica"/m, `$1"portOffset": ${offset},\n$&`)
   if (!isEmpty) return text
-  const { services, reactions: _, objective: __, demo: ___, ...common } = JSON.parse(text)
+  const { services, reactions: _, objective: __, demo: ___, settings: ____, ...common } = JSON.parse(text)
   const own = Object.entries<object>(services).filter(([name]) => name.startsWith('event-'))
   const empty = own.map(([name, service]) => [name, { ...service, produces: {} }])
   return json({ ...common, topics: {}, services: Object.fromEntries(empty) })

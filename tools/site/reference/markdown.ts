@@ -54,6 +54,7 @@ export interface Schema {
   additionalProperties?: unknown
   example?: unknown
   default?: unknown
+  shared?: boolean
   'x-pii'?: boolean
 }
 

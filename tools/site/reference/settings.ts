@@ -33,7 +33,8 @@ export function settingsPage(services: readonly ServiceSettings[]): Generated {
 }
 
 const introduction = `A setting is a value in the file \`appsettings.json\` of a service. An environment variable with the name in the table replaces this value. A service
-refuses to start if a setting is missing, unknown or invalid, and names the variable to change.
+refuses to start if a setting is missing, unknown or invalid, and names the variable to change. If several services share a setting, \`services.json\` has its value, and
+a variable cannot replace it.
 
 [Access](../access.md), [trust](../trust.md), [stores](../stores.md) and [observability](../observability.md#your-own-collector) describe how to use these settings.
 Variables for traces begin with \`OTEL_\`.`
@@ -50,7 +51,7 @@ function sectionText(
     return [
       code(variable),
       typeText(schema),
-      defaultText(services, section, name),
+      schema.shared ? '`settings` in `services.json`' : defaultText(services, section, name),
       [schema.description, other && `Another variable for it is \`${other}\`.`, isSecretName(name) && 'Secret.']
         .filter(Boolean)
         .join(' '),

@@ -57,6 +57,7 @@ describe('the pages of the documentation site', function () {
     expect(rows.filter((row) => /\|\s+\|/.test(row))).to.deep.equal([])
     expect(text).to.contain('order-service: `5000`<br>payment-service: `5003`')
     expect(text).to.match(/`Policy__ApproveUpTo` \| number, 0 to 1000000000000 \| `10000` \|/)
+    expect(text).to.contain('| `settings` in `services.json` | The currency of all amounts. |')
   })
 
   it('describes metrics with their labels, alerts with their steps, and every operation and event', () => {

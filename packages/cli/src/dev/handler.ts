@@ -68,6 +68,7 @@ function stackOf({
   reactions: _,
   objective: __,
   demo: ___,
+  settings: ____,
   ...stack
 }: Record<string, unknown>): Record<string, unknown> {
   return stack

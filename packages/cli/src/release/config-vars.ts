@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { isSecretName } from '@orderflow/service-kit/secret-names'
 import { hostedProblems } from '../../release-image/hosted-settings.ts'
 import { repository } from '../lib/paths.ts'
-import type { Service } from '../lib/services.ts'
+import { application, type Service } from '../lib/services.ts'
 
 export type ConfigVars = Record<string, string>
 
@@ -71,8 +71,19 @@ export async function resolveConfigVars(
   const problems = [...unknown.map((name) => `${name}: no such setting`), ...earlierProblems(earlier)]
   return {
     vars,
-    problems: problems.length > 0 ? problems : await configProblems(join(repository, service.folder), vars),
+    problems:
+      problems.length > 0
+        ? problems
+        : await configProblems(join(repository, service.folder), { ...sharedSettings(env), ...vars }),
   }
+}
+
+/** Returns the variables of settings that services.json sets for all services. They need no config var, but another value must be refused. */
+function sharedSettings(env: NodeJS.ProcessEnv): ConfigVars {
+  const shared = Object.entries(application.settings).flatMap(([section, values]) =>
+    Object.keys(values).map((name) => `${section}__${name}`),
+  )
+  return Object.fromEntries(shared.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])))
 }
 
 /** Users may have edited the config-vars.json. */

@@ -34,6 +34,19 @@ describe('resolveConfigVars and secretsOf', () => {
     expect(vars).to.include({ Policy__ApproveUpTo: '1', Log__Level: 'warn', State__Store: 'statestore' })
   })
 
+  it('refuses another value of a setting that services share, from the environment or an earlier export', async () => {
+    expect((await resolve({ ...usual, Money__Currency: 'EUR' })).vars).not.to.have.property('Money__Currency')
+    expect((await resolve(usual, { Money__Currency: 'EUR' })).problems).to.deep.equal([])
+    for (const [env, earlier] of [
+      [{ Money__Currency: 'USD' }, {}],
+      [{}, { Money__Currency: 'USD' }],
+    ]) {
+      const [problem, ...others] = (await resolve({ ...usual, ...env }, earlier)).problems
+      expect(problem).to.match(/^Money__Currency: "settings" of services\.json has another value, EUR/)
+      expect(others).to.deep.equal([])
+    }
+  })
+
   it('reports a value as missing only if the operator must provide it', async () => {
     expect((await resolve({})).problems.map((problem) => problem.split(':')[0])).to.have.members([
       ...Object.keys(hosted),

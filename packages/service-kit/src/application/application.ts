@@ -63,11 +63,15 @@ export interface ServiceEntry {
   watches?: boolean
 }
 
+export type SharedSettings = Readonly<Record<string, Readonly<Record<string, unknown>>>>
+
 export interface Application {
   partitions: Record<Surroundings, number>
   /** A number that is added to all default ports, except those of the services. */
   portOffset: number
   consumersPerReplica: number
+  /** The values of the settings that several services share, by section and name. A variable cannot replace them. */
+  settings: SharedSettings
   topics: readonly Topic[]
   reactions: readonly Reaction[]
   objective: Objective | undefined
@@ -79,6 +83,7 @@ export interface ApplicationJson extends Pick<Application, 'partitions' | 'consu
   topics: Record<string, { constant?: string; key: string | string[]; outside?: string[] }>
   reactions?: (Omit<Reaction, 'about'> & { about?: string })[]
   portOffset?: number
+  settings?: SharedSettings
   objective?: Objective
   demo?: Omit<Demo, 'show' | 'scopes'> & Partial<Pick<Demo, 'show' | 'scopes'>>
 }

@@ -6,6 +6,7 @@ export {
   outsideRefusal,
   type Reaction,
   type ServiceEntry,
+  type SharedSettings,
   type Surroundings,
   type Topic,
   topicOfEvent,

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import { ApplicationError } from '../application/index.ts'
 import { ApiKeysError } from '../auth/api-keys.ts'
 import { createIdleSidecar, endSidecar, type Sidecar, type SidecarSettings } from '../sidecar/sidecar.ts'
 import { errorType, type Tracing, within } from '../telemetry/context.ts'
@@ -52,7 +53,7 @@ async function openSidecar(
 /** Returns the error's message if a setting or file can fix the error. For any other error, returns the stack. */
 export function failureText(error: unknown, mask: Pick<Mask, 'text'>): string {
   if (!(error instanceof Error)) return mask.text(String(error))
-  const explained = [SettingsError, TrustFileError, PortTakenError, ApiKeysError]
+  const explained = [ApplicationError, SettingsError, TrustFileError, PortTakenError, ApiKeysError]
   return explained.some((type) => error instanceof type) ? error.message : mask.text(stackOf(error))
 }
 

@@ -5,6 +5,8 @@ import { authProperties } from '../auth/auth-settings.ts'
 interface Setting {
   type?: string
   description?: string
+  /** True if several services must have the same value. services.json has this value, and a variable cannot replace it. */
+  shared?: true
   [keyword: string]: unknown
 }
 

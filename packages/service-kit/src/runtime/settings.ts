@@ -9,6 +9,7 @@ import { traceProblems } from '../telemetry/trace-settings.ts'
 import type { TrustSettings } from '../trust/read-trust.ts'
 import type { Limits } from '../web/rate-limits.ts'
 import { baseSections, formats, otherNames, type Section, section } from './sections.ts'
+import { setShared, sharedPlace } from './shared-settings.ts'
 
 /** The settings of every service. Secrets come from the environment only. */
 export interface BaseSettings {
@@ -54,7 +55,8 @@ export class SettingsError extends Error {
 }
 
 /**
- * Reads `appsettings.json`, replaces values with those of the environment (such as `Web__HttpPort=8080`), and validates the result.
+ * Reads `appsettings.json`, replaces values with those of the environment (such as `Web__HttpPort=8080`), and validates the result. Takes the
+ * values of shared settings from services.json.
  * @param sections the service's own sections, as one JSON Schema for each section
  * @throws {SettingsError} with all problems, and the variables that fix them
  */
@@ -74,13 +76,17 @@ export function loadSettings<T extends BaseSettings>(
     if (!name || !key || !schema || rest.length > 0) continue
     settings[name] = { ...settings[name], [key]: fromText(value, schema.properties[key]?.type) }
   }
+  const notShared = setShared(settings, schemas, new URL('.', file))
   // The schemas are not validated, because the meta-schema is slow to compile. Ajv in strict mode already rejects invalid schemas.
-  const validate = new Ajv({ allErrors: true, validateSchema: false, verbose: true, formats }).compile(section(schemas))
+  const ajv = new Ajv({ allErrors: true, validateSchema: false, verbose: true, formats, keywords: ['shared'] })
+  const validate = ajv.compile(section(schemas))
   validate(settings)
-  const invalid = (validate.errors ?? []).filter(({ keyword }) => keyword !== 'if').map((error) => describe(error, env))
+  const errors = (validate.errors ?? []).filter(({ keyword }) => keyword !== 'if')
+  const invalid = errors.map((error) => describe(error, schemas, env))
   const isAuthReadable = !invalid.some((problem) => /^(Auth|Web)/.test(problem))
   const problems = [
     ...invalid,
+    ...notShared,
     ...(isAuthReadable ? authProblems(settings as unknown as T) : []),
     ...traceProblems(env),
   ]
@@ -114,13 +120,15 @@ function fromText(value: string | undefined, type: string | undefined): unknown 
   return isNumber && /^-?\d+(\.\d+)?$/.test(value ?? '') ? Number(value) : value
 }
 
-function describe(error: ErrorObject, env: NodeJS.ProcessEnv): string {
+function describe(error: ErrorObject, schemas: Record<string, Section>, env: NodeJS.ProcessEnv): string {
   const extra = (error.params as { additionalProperty?: string; missingProperty?: string }) ?? {}
   const path = [...error.instancePath.split('/').slice(1), extra.additionalProperty ?? extra.missingProperty]
   const [name = '', key] = path.filter((part) => part !== undefined)
-  const variable = variableOf([name, key].filter(Boolean).join('__'), extra.missingProperty !== undefined, env)
+  const place = sharedPlace(schemas, name, key)
+  const variable = place ?? variableOf([name, key].filter(Boolean).join('__'), extra.missingProperty !== undefined, env)
   if (extra.additionalProperty) return `${variable}: no such setting`
-  if (extra.missingProperty || error.keyword === 'minLength') return `${variable}: is missing; set this variable`
+  if (extra.missingProperty || error.keyword === 'minLength')
+    return `${variable}: is missing; ${place ? 'add it' : 'set this variable'}`
   if (error.keyword === 'enum') return `${variable}: must be one of ${error.params.allowedValues.join(', ')}`
   if (error.params.type === 'boolean') return `${variable}: must be true or false`
   if (error.keyword === 'format') return `${variable}: ${momentProblem(error.data as string)}`

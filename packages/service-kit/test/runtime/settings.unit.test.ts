@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect } from 'chai'
-import { section } from '../../src/runtime/sections.ts'
+import { type Section, section } from '../../src/runtime/sections.ts'
 import { loadSettings, SettingsError } from '../../src/runtime/settings.ts'
 
 const settings = {
@@ -34,20 +34,30 @@ const settings = {
 }
 const tokens = { APP_API_TOKEN: 'a', DAPR_API_TOKEN: 'd' }
 
-function load(env: NodeJS.ProcessEnv, content: object = settings) {
+const ownSections = { Policy: section({ ApproveUpTo: { type: 'number' } }) }
+
+interface Folder {
+  sections: Record<string, Section>
+  services?: string
+}
+
+function load(env: NodeJS.ProcessEnv, content: object = settings, { sections, services }: Folder = { sections: {} }) {
   const folder = mkdtempSync(join(tmpdir(), 'settings-'))
   const file = join(folder, 'appsettings.json')
   writeFileSync(file, JSON.stringify(content))
+  if (services) writeFileSync(join(folder, 'services.json'), services)
   try {
-    return loadSettings(pathToFileURL(file), { Policy: section({ ApproveUpTo: { type: 'number' } }) }, env)
+    return loadSettings(pathToFileURL(file), { ...ownSections, ...sections }, env)
   } finally {
     rmSync(folder, { recursive: true })
   }
 }
 
-function problemsOf(env: NodeJS.ProcessEnv, content: object = settings): string[] {
+const problemsOf = (...args: Parameters<typeof load>) => problemsIn(() => load(...args))
+
+function problemsIn(work: () => unknown): string[] {
   try {
-    load(env, content)
+    work()
   } catch (error) {
     if (error instanceof SettingsError) return error.problems
     throw error
@@ -183,5 +193,48 @@ describe('readSettings', () => {
     expect(problemsOf(tokens, { ...settings, Policy: undefined })).to.deep.equal([
       'Policy: is missing; set this variable',
     ])
+  })
+
+  describe('shared settings', () => {
+    const Shop = section({ Opens: { type: 'integer', minimum: 0, shared: true }, Name: { type: 'string' } })
+    const application = JSON.parse(readFileSync(new URL('../../../../services.json', import.meta.url), 'utf8'))
+    const inShop = { ...settings, Shop: { Name: 'ours' } }
+
+    function openShop(shared: object, env: NodeJS.ProcessEnv = {}, content: object = inShop) {
+      const services = JSON.stringify({ ...application, settings: shared })
+      return load({ ...tokens, ...env }, content, { sections: { Shop }, services })
+    }
+    const shopProblems = (...args: Parameters<typeof openShop>) => problemsIn(() => openShop(...args))
+
+    it('takes the value from services.json, and its other settings from the file and the environment', () => {
+      const shared = { Shop: { Opens: 8 }, Unknown: { Key: 1 } }
+      expect(openShop(shared, { Shop__Name: 'yours' })).to.deep.include({ Shop: { Opens: 8, Name: 'yours' } })
+      const same = { ...inShop, Shop: { Name: 'ours', Opens: 8 } }
+      expect(openShop(shared, { Shop__Opens: '8' }, same)).to.deep.include({ Shop: { Opens: 8, Name: 'ours' } })
+    })
+
+    it('refuses another value in a variable or in the file, and keeps it secret', () => {
+      const refused =
+        'Shop__Opens: "settings" of services.json has another value, 8, for all services; remove this variable, and Shop.Opens of appsettings.json'
+      const other = { ...inShop, Shop: { Name: 'ours', Opens: 9 } }
+      expect(shopProblems({ Shop: { Opens: 8 } }, {}, other)).to.deep.equal([refused])
+      for (const value of ['9', '', 'eight'])
+        expect(shopProblems({ Shop: { Opens: 8 } }, { Shop__Opens: value }), value).to.deep.equal([refused])
+    })
+
+    it('refuses a missing or invalid value, and a value of a setting that is not shared', () => {
+      const place = 'Shop.Opens in "settings" of services.json'
+      for (const env of [{}, { Shop__Opens: '8' }]) {
+        expect(shopProblems({}, env)).to.deep.equal([`${place}: is missing; add it`])
+      }
+      expect(shopProblems({ Shop: { Opens: -1 } })).to.deep.equal([`${place}: must be >= 0`])
+      const misplaced = { Shop: { Opens: 8, Name: 'ours', Closes: 9 }, Log: { Level: 'info' } }
+      expect(shopProblems(misplaced)).to.deep.equal(
+        ['Shop.Name', 'Shop.Closes', 'Log.Level'].map(
+          (name) =>
+            `${name} in "settings" of services.json: is no shared setting; remove it, and set ${name.replace('.', '__')}`,
+        ),
+      )
+    })
   })
 })

@@ -26,11 +26,9 @@ process.once('exit', () => {
 export function notesService(change: Change): ServiceDefinition {
   const folder = mkdtempSync(join(tmpdir(), 'orderflow-notes-'))
   folders.push(folder)
-  const {
-    Policy: _,
-    Money,
-    ...settings
-  } = JSON.parse(readFileSync(join(repository, 'payment-service/appsettings.json'), 'utf8'))
+  const { Policy: _, ...settings } = JSON.parse(
+    readFileSync(join(repository, 'payment-service/appsettings.json'), 'utf8'),
+  )
   for (const name of ['File', 'Publishers'])
     settings.Trust[name] = join(repository, 'payment-service', settings.Trust[name])
   writeFileSync(join(folder, 'appsettings.json'), JSON.stringify(settings))
