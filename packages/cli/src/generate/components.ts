@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { CliError } from '../lib/error.ts'
 import { repository } from '../lib/paths.ts'
 import {
   consumerComponents,
@@ -214,9 +215,19 @@ spec:
 ${scopesOf([service])}`
 }
 
-/** Returns components/trust/publishers.json: the events of services by AppId, and the events of outside publishers by topic. */
-export function publishersFile(): string {
-  const own = services.map((service) => [appIdOf(service), { name: service.name, publishes: service.publishes }])
+/**
+ * Returns components/trust/publishers.json: the events of services by AppId, and the events of outside publishers by topic.
+ * @throws {CliError} `settings` if two services have the same AppId
+ */
+export function publishersFile(all = services): string {
+  for (const [index, service] of all.entries()) {
+    const other = all.slice(0, index).find((each) => appIdOf(each) === appIdOf(service))
+    if (!other) continue
+    throw new CliError('settings', `${service.name} has the AppId of ${other.name}`, {
+      nextStep: `write a new GUID into App.Id of ${service.folder}/appsettings.json`,
+    })
+  }
+  const own = all.map((service) => [appIdOf(service), { name: service.name, publishes: service.publishes }])
   const content = {
     $comment: 'Generated from services.json and the AppIds of appsettings.json by make generate.',
     outside: outsideEvents,

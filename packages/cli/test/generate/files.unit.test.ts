@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { eventTypes } from '@orderflow/envelope'
 import { expect } from 'chai'
 import { parse, parseAllDocuments } from 'yaml'
+import { publishersFile } from '../../src/generate/components.ts'
 import { generatedFiles, outdatedFiles } from '../../src/generate/files.ts'
 import { topics } from '../../src/kafka/topics.ts'
 import { repository } from '../../src/lib/paths.ts'
@@ -50,6 +51,13 @@ describe('components/trust/publishers.json', () => {
     expect(published).to.deep.equal(Object.fromEntries(named))
     expect(outside).to.deep.equal({ orderevents: ['OrderCreated', 'OrderCancelled'] })
     for (const topic of Object.keys(outside)) expect(topics.containers.map(({ name }) => name)).to.include(topic)
+  })
+
+  it('refuses two services with one AppId, and names the file to change', () => {
+    const copied = services.flatMap((service) => [service, { ...service, name: `${service.name}-copy` }])
+    expect(() => publishersFile(copied))
+      .to.throw('order-service-copy has the AppId of order-service')
+      .with.property('nextStep', 'write a new GUID into App.Id of order-service/appsettings.json')
   })
 
   it('lists only events with a schema', () => {

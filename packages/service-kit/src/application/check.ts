@@ -35,6 +35,7 @@ export function problemsOf(application: Application): string[] {
     ...reactionProblems(application),
     ...objectiveProblems(application),
     ...demoProblems(application),
+    ...portProblems(application),
   ]
 }
 
@@ -157,6 +158,18 @@ function demoProblems({ demo, services }: Application): string[] {
       .filter((event) => !hasSchema(event))
       .map((event) => `/demo/until/events: ${unknownEvent(event)}`),
   ]
+}
+
+function portProblems({ services }: Application): string[] {
+  const users = new Map<number, string>()
+  const ports = Object.entries(services).flatMap(([name, { http, https, channel }]) =>
+    Object.entries({ http, https, channel }).map(([kind, port]) => ({ at: `/services/${name}/${kind}`, port })),
+  )
+  return ports.flatMap(({ at, port }) => {
+    const user = users.get(port)
+    users.set(port, user ?? at)
+    return user === undefined ? [] : [`${at}: ${port} is also the port of ${user}; choose another one`]
+  })
 }
 
 const serviceProblem = (at: string, name: string, services: Application['services']) =>

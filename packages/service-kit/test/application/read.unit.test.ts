@@ -159,6 +159,12 @@ describe('services.json', () => {
       (all) => (all.demo.service = 'nobody'),
       '/demo/service: unknown service nobody; use one of order-service, payment-service, event-gateway, event-monitor',
     ],
+    [
+      'two services with one port',
+      (all) => (all.services['payment-service'].https = all.services['order-service'].http),
+      '/services/payment-service/https: 5000 is also the port of /services/order-service/http; choose another one',
+    ],
+    ['a shared setting without a section', (all) => (all.settings.Money = 'EUR'), '/settings/Money: must be object'],
   ]
   for (const [what, change, problem] of cases) {
     it(`refuses a file with ${what}`, () => {
