@@ -17,7 +17,7 @@ import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { repository, versions } from '../src/lib/paths.ts'
 import { hashes } from '../src/provision/build.ts'
-import { removeFolders, temporaryFolder } from './support.ts'
+import { deadPid, removeFolders, temporaryFolder } from './support.ts'
 
 const run = promisify(execFile)
 const systemTools = [
@@ -121,6 +121,23 @@ describe('packages/cli/node', () => {
     const calls = readFileSync(join(folder, 'calls'), 'utf8').trim().split('\n')
     expect(calls).to.have.length(1)
     expect(calls[0]).to.match(new RegExp(`^node-linux-(x64|arm64)@${versions.node}$`))
+  })
+
+  it('ignores the lock of a killed call, even if another program has its pid', async () => {
+    script('node', oldNode)
+    script('npm', fakeNpm)
+    letNpmGoOn()
+    const lock = join(folder, 'cache', `node-${versions.node}.lock`)
+    mkdirSync(dirname(lock))
+    for (const left of [`${process.pid}\n`, `${process.pid}\nan earlier start\n`, `${deadPid()}\n1\n`, '']) {
+      rmSync(join(folder, 'cache', `node-${versions.node}`), { recursive: true, force: true })
+      writeFileSync(lock, left)
+      const starts = [start('-p', '6*7'), start('-p', '6*7')]
+      const results = await Promise.all(starts)
+      expect(results.map(({ stdout }) => stdout)).to.deep.equal(['42\n', '42\n'])
+      expect(readdirSync(dirname(lock))).to.deep.equal([`node-${versions.node}`])
+    }
+    expect(readFileSync(join(folder, 'calls'), 'utf8').trim().split('\n')).to.have.length(4)
   })
 
   it('refuses to run a Node whose hash differs from the pinned one', async () => {

@@ -25,7 +25,8 @@ export function self(): Owner {
 
 /** Compares the start id, because a new process may have the same pid. */
 export function isAlive(owner: Owner): boolean {
-  return readProcessTable().get(owner.pid)?.startId === owner.startId
+  const found = readProcessTable().get(owner.pid)
+  return found !== undefined && found.startId === owner.startId
 }
 
 /**

@@ -76,7 +76,39 @@ export function readPs(printed = ps('-A', '-o', 'pid=,pgid=,stat=,lstart=')): Pr
   })
 }
 
+/** The variable that marks all processes of a stack's process, also its children. Its value ends in `.exit`. */
+export const markVariable = 'ORDERFLOW_PROCESS'
+
+/** Returns the marks of live processes, by pid. Leaves out processes whose environment this user may not read. */
+export function readMarks(): Map<number, string> {
+  return process.platform === 'linux' ? marksInProc() : marksInPs()
+}
+
+function marksInProc(): Map<number, string> {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+  const marks = pids.flatMap((pid) => {
+    try {
+      const variables = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')
+      const found = variables.find((variable) => variable.startsWith(`${markVariable}=`))
+      return found ? [[Number(pid), found.slice(markVariable.length + 1)] as const] : []
+    } catch {
+      return []
+    }
+  })
+  return new Map(marks)
+}
+
+/** Reads `ps` on systems without /proc, which prints the environment after the command. */
+export function marksInPs(printed = ps('-A', '-E', '-ww', '-o', 'pid=,command=')): Map<number, string> {
+  const line = new RegExp(`^ *(\\d+) .*? ${markVariable}=(.+?\\.exit)(?= |$)`, 'gm')
+  return new Map(Array.from(printed.matchAll(line), ([, pid, mark = '']) => [Number(pid), mark]))
+}
+
+/** The longest output of `ps`, in bytes: the environments of all processes. */
+const mostPrinted = 64 * 2 ** 20
+
 /** Fixes language and time zone, so that a start time always has the same text. */
 function ps(...args: string[]): string {
-  return execFileSync('ps', args, { encoding: 'utf8', env: { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' } })
+  const env = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' }
+  return execFileSync('ps', args, { encoding: 'utf8', env, maxBuffer: mostPrinted })
 }

@@ -1,6 +1,5 @@
-import { execFile, spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { promisify } from 'node:util'
@@ -25,6 +24,7 @@ import { javaCommand } from '../lib/run-tool.ts'
 import { entryOf } from '../lib/services.ts'
 import { changeStack, type KafkaCluster, readStack } from '../lib/stack-record.ts'
 import { dataFolder, type Plan, type ProcessName, stackPassword } from './plan.ts'
+import { processState, startProcess, stopProcess } from './process-control.ts'
 
 /** In the locale C or POSIX, Java opens only paths in ASCII. */
 export const javaLocale = { LC_ALL: 'C.UTF-8' }
@@ -77,21 +77,23 @@ export async function prepareKafka(plan: Plan, name: ProcessName = 'kafka'): Pro
   if (plan.brokers === 1 && !existsSync(classArchiveFile())) await archiveClasses(plan)
 }
 
+/** The longest time for writing the archive at the end of the broker, in milliseconds. */
+const archiveTimeoutMs = 60_000
+
 /** Starts the broker once to archive its loaded and verified classes. The archive nearly halves the processor time of a start. */
 async function archiveClasses({ folder, ports }: Plan): Promise<void> {
   const unfinished = `${classArchiveFile()}.${process.pid}`
-  const command = brokerCommand(propertiesFile(folder, 'kafka'), [`-XX:ArchiveClassesAtExit=${unfinished}`])
-  const broker = spawn(javaCommand(), command, { ...javaOptions, stdio: 'ignore' })
-  const ended = once(broker, 'exit')
+  const args = brokerCommand(propertiesFile(folder, 'kafka'), [`-XX:ArchiveClassesAtExit=${unfinished}`])
   const kafka = localKafka(ports.kafka)
+  // A process of the stack, so that make down finds it after a kill of this command.
+  startProcess(folder, { name: 'kafka', command: javaCommand(), args, env: javaLocale, ports: {} })
   try {
     await eventually(
-      () => broker.exitCode !== null || kafkaMissing(kafka).then((missing) => !missing),
+      () => processState(folder, 'kafka').state !== 'running' || kafkaMissing(kafka).then((missing) => !missing),
       'Kafka to start',
     )
   } finally {
-    broker.kill()
-    await ended
+    await stopProcess(folder, 'kafka', archiveTimeoutMs)
   }
   if (existsSync(unfinished)) renameSync(unfinished, classArchiveFile())
 }

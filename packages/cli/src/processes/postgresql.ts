@@ -6,7 +6,7 @@ import { CliError } from '../lib/error.ts'
 import { poll } from '../lib/poll.ts'
 import { loopbacks } from '../lib/ports.ts'
 import { ensureDatabases, postgresqlSettings, postgresqlUri, postgresqlUser, sidecarUri } from '../lib/postgresql.ts'
-import { readProcessTable } from '../lib/process-table.ts'
+import { commandOf, readProcessTable } from '../lib/process-table.ts'
 import { findPostgresql } from '../provision/tools.ts'
 import { databaseFolder, dataFolder, stackPassword } from './plan.ts'
 import type { ProcessSpec } from './process-control.ts'
@@ -63,8 +63,23 @@ function isClosed(path: string): boolean {
  */
 export async function preparePostgresql(folder: string): Promise<void> {
   const data = databaseFolder(folder)
-  if (existsSync(data)) await poll(() => !isDying(data), { timeoutMs: dyingTimeoutMs })
-  else await makeDatabases(folder, data)
+  if (!existsSync(data)) return await makeDatabases(folder, data)
+  await poll(() => !isDying(data), { timeoutMs: dyingTimeoutMs })
+  removeLockOfOther(data)
+}
+
+/** Removes the lock of a killed server if another program now has its pid. PostgreSQL would treat this program as the server, and refuse to start. */
+export function removeLockOfOther(data: string): void {
+  const pid = lockedBy(data)
+  if (pid !== undefined && readProcessTable().has(pid) && !/^postgres(?![\w-])/.test(commandOf(pid)))
+    rmSync(lockFile(data))
+}
+
+const lockFile = (data: string) => join(data, 'postmaster.pid')
+
+/** Returns the pid of the last server, unless it has ended regularly. */
+function lockedBy(data: string): number | undefined {
+  return existsSync(lockFile(data)) ? Number.parseInt(readFileSync(lockFile(data), 'utf8'), 10) : undefined
 }
 
 /** The longest time until pid 1 reaps a dead process, in milliseconds. */
@@ -72,10 +87,8 @@ const dyingTimeoutMs = 30_000
 
 /** Returns true if the last server is dead, but the system still lists its pid. The next server would treat the last one as alive. */
 function isDying(data: string): boolean {
-  const file = join(data, 'postmaster.pid')
-  if (!existsSync(file)) return false
-  const pid = Number.parseInt(readFileSync(file, 'utf8'), 10)
-  return existsSync(`/proc/${pid}`) && !readProcessTable().has(pid)
+  const pid = lockedBy(data)
+  return pid !== undefined && existsSync(`/proc/${pid}`) && !readProcessTable().has(pid)
 }
 
 /** Creates the database files in a temporary folder, so an interrupted run leaves no incomplete files. */

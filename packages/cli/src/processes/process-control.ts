@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process'
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { brokerNames } from '../kafka/broker.ts'
 import { replaceFile } from '../lib/files.ts'
 import { cliFolder, repository } from '../lib/paths.ts'
 import { poll } from '../lib/poll.ts'
-import { type ProcessEntry, readProcessTable } from '../lib/process-table.ts'
+import { markVariable, type ProcessEntry, readMarks, readProcessTable } from '../lib/process-table.ts'
 import { withStackLock } from '../lib/stack-lock.ts'
 import type { ProcessName } from './plan.ts'
 import { jaeger, logFile, observers } from './plan.ts'
@@ -36,13 +36,14 @@ interface RunRecord {
 }
 
 type ProcessState =
-  | ({ state: 'running'; pid: number; group: number } & Pick<RunRecord, 'startedAt' | 'version' | 'files'>)
+  | ({ state: 'running'; pid: number; group: number } & Partial<Pick<RunRecord, 'startedAt' | 'version' | 'files'>>)
   | { state: 'crashed'; exit: string }
   | { state: 'stopped' }
 
 const recordFile = (folder: string, name: string) => join(folder, 'run', `${name}.json`)
 
-const exitFile = (folder: string, name: string) => join(folder, 'run', `${name}.exit`)
+/** The file is also the mark of the process, so its path is absolute. */
+const exitFile = (folder: string, name: string) => resolve(folder, 'run', `${name}.exit`)
 
 function writeRecord(folder: string, { name, version }: ProcessSpec, pid: number, files: string | undefined): void {
   const startId = readProcessTable().get(pid)?.startId ?? ''
@@ -54,31 +55,45 @@ function removeRecord(folder: string, name: string): void {
   for (const file of [recordFile(folder, name), exitFile(folder, name)]) rmSync(file, { force: true })
 }
 
-export function recordedNames(folder: string): string[] {
-  const run = join(folder, 'run')
-  if (!existsSync(run)) return []
-  const records = readdirSync(run).filter((file) => file.endsWith('.json') && file !== 'owner.json')
-  return records.map((file) => file.slice(0, -'.json'.length))
+function readRecord(folder: string, name: string): RunRecord | undefined {
+  const text = readText(recordFile(folder, name))
+  return text ? (JSON.parse(text) as RunRecord) : undefined
 }
 
-/** Compares the start id, because a new process may have the same pid. */
+/** Returns the names of processes with a record, and of those that a killed command started without a record. */
+export function recordedNames(folder: string): string[] {
+  const run = resolve(folder, 'run')
+  const files = existsSync(run) ? readdirSync(run) : []
+  const recorded = files.filter((file) => file.endsWith('.json') && file !== 'owner.json')
+  const marked = [...readMarks().values()].filter((mark) => dirname(mark) === run)
+  return [...new Set([...recorded, ...marked].map((file) => basename(file).replace(/\.(json|exit)$/, '')))]
+}
+
 export function processState(folder: string, name: string, table = readProcessTable()): ProcessState {
-  const record = readText(recordFile(folder, name))
-  if (!record) return { state: 'stopped' }
-  const { pid, startId, startedAt, version, files } = JSON.parse(record) as RunRecord
+  const record = readRecord(folder, name)
   // The file may be empty, because the launcher creates it before it writes the status.
   const exit = readText(exitFile(folder, name)) || undefined
-  const members = groupMembers(pid, startId, table)
-  if (exit !== undefined || members.length === 0) return { state: 'crashed', exit: describeExit(exit) }
-  const command = members.find((member) => member.pid !== pid) ?? members[0]
-  return { state: 'running', pid: command?.pid ?? pid, group: pid, startedAt, version, files }
+  const members = membersOf(folder, name, table)
+  if (!record && members.length === 0) return { state: 'stopped' }
+  const command = members.find(({ pid, group }) => pid !== group) ?? members[0]
+  if (exit !== undefined || !command) return { state: 'crashed', exit: describeExit(exit) }
+  const { pid, group } = command
+  if (record?.pid !== group) return { state: 'running', pid, group }
+  const { startedAt, version, files } = record
+  return { state: 'running', pid, group, startedAt, version, files }
 }
 
-/** Returns the group's live members. If the leader has another start id, the group has ended. */
-function groupMembers(group: number, startId: string, table: Map<number, ProcessEntry>): ProcessEntry[] {
-  const leader = table.get(group)
-  if (leader && leader.startId !== startId) return []
-  return [...table.values()].filter((entry) => entry.group === group)
+/**
+ * Returns the live processes of a process of the stack. The recorded leader identifies its group: a new process with the same pid has another start id.
+ * If the leader has ended, the mark decides: another program may have got the same group, and a killed command may have left no record.
+ */
+function membersOf(folder: string, name: string, table: Map<number, ProcessEntry>): ProcessEntry[] {
+  const record = readRecord(folder, name)
+  const leader = record && table.get(record.pid)
+  if (leader && leader.startId === record.startId)
+    return [...table.values()].filter(({ group }) => group === leader.pid)
+  const marks = readMarks()
+  return [...table.values()].filter(({ pid }) => marks.get(pid) === exitFile(folder, name))
 }
 
 /** Returns true if a process of the stack runs. Ignores observers, because they may start before the stack. */
@@ -118,7 +133,7 @@ export function startProcess(folder: string, spec: ProcessSpec): number {
   const log = openSync(logFile(folder, spec.name), 'a')
   const child = spawn(launcher, [exitFile(folder, spec.name), spec.command, ...spec.args], {
     cwd: repository,
-    env: { ...inheritedEnvironment(process.env), ...spec.env },
+    env: { ...inheritedEnvironment(process.env), ...spec.env, [markVariable]: exitFile(folder, spec.name) },
     detached: true,
     stdio: ['ignore', log, log],
   })
@@ -139,19 +154,37 @@ export function startProcess(folder: string, spec: ProcessSpec): number {
 const stopSignals: Record<string, NodeJS.Signals> = { postgresql: 'SIGINT', jaeger: 'SIGKILL' }
 const stopSignalOf = (name: string) => stopSignals[name] ?? 'SIGTERM'
 
-/** Stops a process and waits until its group has ended. Sends SIGKILL after `graceMs`. Returns false if the process does not run. */
+/** Stops a process and waits until its processes have ended. Sends SIGKILL after `graceMs`. Returns false if the process does not run. */
 export async function stopProcess(folder: string, name: string, graceMs: number): Promise<boolean> {
-  const state = processState(folder, name)
-  if (state.state === 'running') {
-    signalGroup(state.group, stopSignalOf(name))
-    if (!(await groupEnds(state.group, graceMs))) {
-      signalGroup(state.group, 'SIGKILL')
-      if (!(await groupEnds(state.group, 5_000))) throw new Error(`${name} (pid ${state.pid}) survives SIGKILL`)
-    }
+  const { state } = processState(folder, name)
+  const members = followMembers(folder, name)
+  signalAll(members(), stopSignalOf(name))
+  if (!(await end(members, graceMs))) {
+    signalAll(members(), 'SIGKILL')
+    if (!(await end(members, 5_000))) throw new Error(`${name} survives SIGKILL`)
   }
   removeRecord(folder, name)
-  return state.state === 'running'
+  return state === 'running'
 }
+
+/** Returns a function that returns the live processes of a process of the stack. A process loses its mark before it ends, so known ones stay. */
+function followMembers(folder: string, name: string): () => ProcessEntry[] {
+  let known: ProcessEntry[] = []
+  return () => {
+    const table = readProcessTable()
+    const left = known.filter(({ pid, startId }) => table.get(pid)?.startId === startId)
+    const all = [...left, ...membersOf(folder, name, table)]
+    known = [...new Map(all.map((entry) => [entry.pid, entry])).values()]
+    return known
+  }
+}
+
+function signalAll(members: readonly ProcessEntry[], signal: NodeJS.Signals): void {
+  for (const group of new Set(members.map((member) => member.group))) signalGroup(group, signal)
+}
+
+const end = (members: () => readonly ProcessEntry[], timeoutMs: number) =>
+  poll(() => members().length === 0, { timeoutMs })
 
 export function signalGroup(group: number, signal: NodeJS.Signals): void {
   try {
@@ -181,7 +214,7 @@ const servers = [...brokerNames({ brokers: 3 }), 'postgresql', jaeger]
 
 /** Stops the recorded processes: first services and sidecars, then servers. Returns the names of the stopped processes. */
 export async function stopStack(folder: string, onProgress: (line: string) => void): Promise<string[]> {
-  if (!existsSync(join(folder, 'run'))) return []
+  if (!existsSync(join(folder, 'run')) && recordedNames(folder).length === 0) return []
   return await withStackLock(folder, onProgress, () => stopProcesses(folder, recordedNames(folder), onProgress))
 }
 

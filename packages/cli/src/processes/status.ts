@@ -42,7 +42,8 @@ export function stackStatus(folder: string, names = processNamesWith(serversOf(f
     if (state.state === 'crashed') return { ...row, detail: endingOf(folder, name, state.exit) }
     if (state.state === 'stopped') return row
     const { pid, startedAt } = state
-    return { ...row, pid, residentBytes: residentBytes(pid), uptimeMs: Date.now() - startedAt }
+    const uptime = startedAt === undefined ? {} : { uptimeMs: Date.now() - startedAt }
+    return { ...row, pid, residentBytes: residentBytes(pid), ...uptime }
   })
 }
 

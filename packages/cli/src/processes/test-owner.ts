@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { CliError } from '../lib/error.ts'
+import { replaceFile } from '../lib/files.ts'
 import { isAlive, self, withLock } from '../lib/lock.ts'
 import { removeStack } from '../lib/stack-record.ts'
 import { processState, recordedNames, signalGroup, stopStack } from './process-control.ts'
@@ -31,7 +32,7 @@ async function claim(folder: string): Promise<void> {
   }
   await emptyFolder(folder)
   mkdirSync(join(folder, 'run'), { recursive: true })
-  writeFileSync(ownerFile(folder), JSON.stringify(self()))
+  replaceFile(ownerFile(folder), JSON.stringify(self()))
   if (!hooked) installHooks()
   owned.add(folder)
 }
@@ -52,10 +53,12 @@ async function emptyFolder(folder: string): Promise<void> {
 
 /** Returns true if the owner of a folder ended without releasing the folder. */
 export function hasDeadOwner(folder: string): boolean {
+  if (!existsSync(ownerFile(folder))) return false
   try {
     return !isAlive(JSON.parse(readFileSync(ownerFile(folder), 'utf8')))
   } catch {
-    return false
+    // A failure of the machine may leave an empty file.
+    return true
   }
 }
 

@@ -1,4 +1,5 @@
 import { CliError } from '../lib/error.ts'
+import { isAlive, self } from '../lib/lock.ts'
 import { repository } from '../lib/paths.ts'
 import { runTool } from '../lib/run-tool.ts'
 
@@ -41,22 +42,25 @@ function failure(error: unknown): CliError {
   return error.code === 'interrupted' ? error : new CliError('docker', message, { cause: error })
 }
 
-/** The label of containers and networks that belong to one process. The value is the pid of this process. */
+/** The label of containers and networks that belong to one process. Its value identifies this process. */
 const ownerLabel = 'orderflow.owner'
 
-/** Options that make this process the owner of a container or network. */
-export const owned = ['--label', `${ownerLabel}=${process.pid}`]
+const ownLabel = JSON.stringify(self())
 
+/** Options that make this process the owner of a container or network. */
+export const owned = ['--label', `${ownerLabel}=${ownLabel}`]
+
+/** Removes the containers and networks of processes that have ended. */
 export async function removeOrphans(): Promise<void> {
   const format = `{{.Label "${ownerLabel}"}}`
   const containers = await docker(['ps', '--all', '--filter', `label=${ownerLabel}`, '--format', format])
   const networks = await docker(['network', 'ls', '--filter', `label=${ownerLabel}`, '--format', format])
-  const owners = new Set(`${containers}\n${networks}`.split('\n').map(Number).filter(Boolean))
-  for (const pid of owners) if (!isAlive(pid)) await removeOf(pid)
+  for (const owner of new Set(lines(`${containers}\n${networks}`))) if (!isOwnerAlive(owner)) await removeOf(owner)
 }
 
-export async function removeOf(pid: number): Promise<void> {
-  const filter = ['--quiet', '--filter', `label=${ownerLabel}=${pid}`]
+/** Removes the containers and networks of an owner, by default of this process. */
+export async function removeOf(owner = ownLabel): Promise<void> {
+  const filter = ['--quiet', '--filter', `label=${ownerLabel}=${owner}`]
   const containers = await docker(['ps', '--all', ...filter])
   for (const id of lines(containers)) await docker(['rm', '--force', '--volumes', id]).catch(() => {})
   const networks = await docker(['network', 'ls', ...filter])
@@ -65,12 +69,11 @@ export async function removeOf(pid: number): Promise<void> {
 
 const lines = (text: string) => text.split('\n').filter(Boolean)
 
-function isAlive(pid: number): boolean {
+function isOwnerAlive(label: string): boolean {
   try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    // The process exists, but belongs to another user.
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
+    return isAlive(JSON.parse(label))
+  } catch {
+    // A label of an earlier version is only a pid, which another process may have now.
+    return false
   }
 }

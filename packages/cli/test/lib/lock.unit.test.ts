@@ -49,6 +49,13 @@ describe('withLock', () => {
     expect(await withLock(file, options, async () => 'in')).to.equal('in')
   })
 
+  it('breaks a lock without a readable owner', async () => {
+    for (const content of ['', '1', '{}']) {
+      writeFileSync(file, content)
+      expect(await withLock(file, options, async () => 'in'), content).to.equal('in')
+    }
+  })
+
   it('ends the wait after the timeout', async () => {
     writeFileSync(file, JSON.stringify(self()))
     const failure = await withLock(file, { ...options, timeoutMs: 10 }, async () => {}).catch((error: unknown) => error)

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { readProcessTable, readPs } from '../../src/lib/process-table.ts'
+import { marksInPs, readProcessTable, readPs } from '../../src/lib/process-table.ts'
 
 /** The output of `ps -A -o pid=,pgid=,stat=,lstart=` on macOS. */
 const printed = `    1     1 Ss   Sat Nov 21 07:58:02 2026
@@ -8,7 +8,21 @@ const printed = `    1     1 Ss   Sat Nov 21 07:58:02 2026
 31338 31337 R+   Sun Nov  1 10:00:10 2026
 `
 
+/** The output of `ps -A -E -ww -o pid=,command=` on macOS. The environment follows the arguments; that of a system's program is hidden. */
+const printedMarks = `    1 /sbin/launchd
+  612 /bin/sh /Users/me/my shop/launch /Users/me/my shop/.stack/run/kafka.exit java
+  613 java kafka.Kafka PATH=/bin ORDERFLOW_PROCESS=/Users/me/my shop/.stack/run/kafka.exit LC_ALL=C.UTF-8
+31338 node src/main.ts ORDERFLOW_PROCESS=/Users/me/shop/.stack/run/order-service.exit
+`
+
 describe('the process table', () => {
+  it('finds the marks of processes in the output of ps', () => {
+    expect([...marksInPs(printedMarks)]).to.deep.equal([
+      [613, '/Users/me/my shop/.stack/run/kafka.exit'],
+      [31338, '/Users/me/shop/.stack/run/order-service.exit'],
+    ])
+  })
+
   it('comes from ps on systems without /proc, and leaves out zombies', () => {
     expect(readPs(printed)).to.deep.equal([
       { pid: 1, group: 1, startId: 'Sat Nov 21 07:58:02 2026' },

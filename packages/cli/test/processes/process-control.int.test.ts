@@ -1,17 +1,30 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { eventually } from '../../src/lib/poll.ts'
 import { readProcessTable } from '../../src/lib/process-table.ts'
-import { processState, signalGroup, stopProcess } from '../../src/processes/process-control.ts'
+import {
+  processState,
+  recordedNames,
+  signalGroup,
+  stopProcess,
+  stopStack,
+} from '../../src/processes/process-control.ts'
 import { waitUntil } from '../../src/processes/wait.ts'
-import { isRunning, removeFolders, startScript, temporaryFolder } from '../support.ts'
+import { deadPid, isRunning, removeFolders, startScript, temporaryFolder } from '../support.ts'
 
 const forever = 'setInterval(() => {}, 1000)'
 
 describe('a process of the stack', () => {
   let folder: string
 
+  /** Records a process that has ended, and had the same pid as a running one. */
+  const recordEarlier = (name: string, pid: number) => {
+    mkdirSync(join(folder, 'run'), { recursive: true })
+    writeFileSync(join(folder, 'run', `${name}.json`), JSON.stringify({ pid, startId: 'an earlier one', startedAt: 0 }))
+  }
   const state = () => processState(folder, 'kafka')
   const runningPid = () =>
     eventually(() => {
@@ -74,14 +87,57 @@ describe('a process of the stack', () => {
 
   it('remains distinct from a later process that has the same pid', async () => {
     const other = startScript(folder, 'other', forever)
-    startScript(folder, 'kafka', 'process.exit(0)')
-    writeFileSync(
-      join(folder, 'run/kafka.json'),
-      JSON.stringify({ pid: other, startId: 'an earlier process', startedAt: 0 }),
-    )
+    recordEarlier('kafka', other)
     expect(await stopProcess(folder, 'kafka', 0)).to.equal(false)
     expect(isRunning(other)).to.equal(true)
     signalGroup(other, 'SIGKILL')
+  })
+
+  it('remains distinct from another program whose group has the same id and lost its leader', async () => {
+    // The shell leads the group, and ends before its child.
+    const shell = spawn('/bin/sh', ['-c', 'sleep 600 & echo $!'], {
+      detached: true,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    const [printed] = (await once(shell.stdout, 'data')) as [Buffer]
+    const [leader, child] = [Number(shell.pid), Number(printed.toString())]
+    await eventually(() => !isRunning(leader), 'the shell has ended')
+    recordEarlier('kafka', leader)
+    expect(state()).to.deep.equal({ state: 'crashed', exit: 'killed' })
+    expect(await stopProcess(folder, 'kafka', 0)).to.equal(false)
+    expect(isRunning(child)).to.equal(true)
+    signalGroup(leader, 'SIGKILL')
+  })
+
+  it('belongs to the stack if a killed command left no record of it', async () => {
+    const group = startScript(folder, 'kafka', forever)
+    const pid = await runningPid()
+    rmSync(join(folder, 'run'), { recursive: true })
+    expect(recordedNames(folder)).to.deep.equal(['kafka'])
+    expect(state()).to.deep.equal({ state: 'running', pid, group })
+    expect(await stopStack(folder, () => {})).to.deep.equal(['kafka'])
+    expect([group, pid].map(isRunning)).to.deep.equal([false, false])
+    expect(recordedNames(folder)).to.deep.equal([])
+  })
+
+  it('belongs to the stack if only an earlier start is recorded, and its launcher was killed', async () => {
+    const group = startScript(folder, 'kafka', forever)
+    const pid = await runningPid()
+    process.kill(group, 'SIGKILL')
+    await eventually(() => !isRunning(group), 'the launcher is gone')
+    recordEarlier('kafka', deadPid())
+    expect(state()).to.deep.equal({ state: 'running', pid, group })
+    await stopProcess(folder, 'kafka', 5_000)
+    expect(isRunning(pid)).to.equal(false)
+  })
+
+  it('ends with its children if the launcher has recorded its exit before', async () => {
+    const child = `require('child_process').spawn('sleep', ['600'], { stdio: 'ignore' })`
+    const group = startScript(folder, 'kafka', `${child}.unref(); process.exit(0)`)
+    const left = () => [...readProcessTable().values()].filter((entry) => entry.group === group)
+    await eventually(() => state().state === 'crashed' && left().length === 1, 'only the child runs')
+    await stopProcess(folder, 'kafka', 5_000)
+    expect(left()).to.deep.equal([])
   })
 
   it('gets no variables from the shell that could change it, such as settings', async () => {

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { repository } from '../../src/lib/paths.ts'
@@ -60,6 +61,16 @@ describe('the stack of a test run', () => {
     await claimFolder(join(parent, 'b'))
     expect(started.map(isRunning)).to.deep.equal([false, false])
     await releaseFolder(join(parent, 'b'))
+  })
+
+  it('stops at the next run if its owner is unreadable, for example after a failure of the machine', async () => {
+    const { child, started } = await startRun(join(parent, 'a'))
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    writeFileSync(join(parent, 'a/run/owner.json'), '')
+    await claimFolder(join(parent, 'a'))
+    expect(started.map(isRunning)).to.deep.equal([false, false])
+    await releaseFolder(join(parent, 'a'))
   })
 
   it('stays unchanged while its run lives, and no other run can claim its folder', async () => {

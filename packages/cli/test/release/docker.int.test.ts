@@ -1,8 +1,8 @@
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { expect } from 'chai'
 import { CliError } from '../../src/lib/error.ts'
-import { docker } from '../../src/release/docker.ts'
+import { docker, owned, removeOrphans } from '../../src/release/docker.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
 describe('the docker command', () => {
@@ -58,6 +58,21 @@ describe('the docker command', () => {
     expect(code).to.equal('docker')
     expect(message).to.include('cannot run docker').and.include('ENOENT')
     expect(nextStep).to.include('https://docs.docker.com')
+  })
+
+  it('removes the containers of killed processes, even if another process has the pid of their owner', async () => {
+    const removed = join(temporaryFolder(), 'removed')
+    const [, own = ''] = owned
+    const earlier = [String(process.pid), JSON.stringify({ pid: process.pid, startId: 'earlier' })]
+    const labels = [own.replace(/^.*?=/, ''), ...earlier].map((label) => `'${label}'`).join(' ')
+    dockerIs(`case "$1 $3" in
+      'ps --filter') printf '%s\\n' ${labels} ;;
+      'ps --quiet') echo "container of $5" ;;
+      'rm --volumes') echo "$4" >>'${removed}' ;;
+    esac`)
+    await removeOrphans()
+    const expected = earlier.map((label) => `container of label=orderflow.owner=${label}\n`)
+    expect(readFileSync(removed, 'utf8')).to.equal(expected.join(''))
   })
 
   it('ends at Ctrl-C', async () => {

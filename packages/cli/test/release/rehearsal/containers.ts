@@ -55,7 +55,7 @@ export async function openContainers(registry: string, dockerConfig: string, tru
     ]),
     gateway,
     close: async () => {
-      await removeOf(process.pid)
+      await removeOf()
       await removeNames(registry)
     },
   }
