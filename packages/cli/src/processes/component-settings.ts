@@ -6,7 +6,7 @@ type SettingSections = Record<string, Record<string, unknown>>
 
 /**
  * Returns the variables for `components/`: the sections `Stream` and `State` of `appsettings.json` as `Section__Key`. The stack's variables
- * replace these values, except `State__ConnectionString`: in the shell of an operator, it has more rights than a sidecar needs.
+ * replace these values.
  * @throws {CliError} `settings` if the file is invalid
  */
 export function componentSettings(serviceFolder: string, env: NodeJS.ProcessEnv): Record<string, string> {
@@ -16,7 +16,7 @@ export function componentSettings(serviceFolder: string, env: NodeJS.ProcessEnv)
     for (const [key, value] of Object.entries(sections[section] ?? {})) variables[`${section}__${key}`] = String(value)
   }
   for (const [name, value] of Object.entries(env)) {
-    if (/^(Stream|State)__(?!ConnectionString$)\w+$/.test(name) && value !== undefined) variables[name] = value
+    if (/^(Stream|State)__\w+$/.test(name) && value !== undefined) variables[name] = value
   }
   return variables
 }

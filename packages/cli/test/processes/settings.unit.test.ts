@@ -20,13 +20,6 @@ describe('componentSettings', () => {
     })
   })
 
-  it('leaves out the URI of the store in the environment, which may have the rights of an operator', () => {
-    const folder = temporaryFolder()
-    writeFileSync(join(folder, 'appsettings.json'), JSON.stringify({ State: { Store: '' } }))
-    const env = { State__ConnectionString: 'postgres://admin:secret@db/', State__Store: 'x' }
-    expect(componentSettings(folder, env)).to.deep.equal({ State__Store: 'x' })
-  })
-
   it('names an invalid file', () => {
     const folder = temporaryFolder()
     writeFileSync(join(folder, 'appsettings.json'), '{} x')
