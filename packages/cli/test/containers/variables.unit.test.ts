@@ -4,9 +4,8 @@ import { parseEnv } from 'node:util'
 import { expect } from 'chai'
 import { ensureEnvFile, readProject } from '../../src/containers/project.ts'
 import { composeEnvironment, recordVariables, requireRecorded } from '../../src/containers/variables.ts'
-import type { CliError } from '../../src/lib/error.ts'
 import { repository } from '../../src/lib/paths.ts'
-import { removeFolders, temporaryFolder } from '../support.ts'
+import { expectRefusalOf, refusal, removeFolders, temporaryFolder } from '../support.ts'
 
 /** One variable of each kind that docker-compose.yml, and here its override file, read. */
 const given = {
@@ -36,15 +35,6 @@ describe('recordVariables and composeEnvironment', () => {
   afterEach(removeFolders)
 
   const recorded = () => parseEnv(readFileSync(join(folder, '.env'), 'utf8'))
-  const refusal = (work: () => void) => {
-    try {
-      work()
-      return undefined
-    } catch (error) {
-      const { code, message, nextStep } = error as CliError
-      return `${code}: ${message}; ${nextStep}`
-    }
-  }
 
   it('keep the variables of a shell in .env, which only its owner can read, and Compose reads them only there', () => {
     const { MONGO_PASSWORD } = recorded()
@@ -77,11 +67,7 @@ describe('recordVariables and composeEnvironment', () => {
         () => recordVariables({ [name]: 'other' }, true, folder),
         () => requireRecorded({ [name]: 'other' }, folder),
       ]) {
-        const text = refusal(work)
-        expect(text)
-          .to.match(/^still-running: /)
-          .and.contain(`make up ${name}=...`)
-        expect(text).not.to.contain(value).and.not.contain('=other')
+        expectRefusalOf(name, value, work)
       }
       expect(recorded()).to.deep.equal(before)
     })

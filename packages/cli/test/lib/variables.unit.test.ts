@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import type { CliError } from '../../src/lib/error.ts'
 import { chooseVariables, givenVariables, requireSameVariables, withoutVariables } from '../../src/lib/variables.ts'
+import { expectRefusalOf, refusal } from '../support.ts'
 
 /** One variable of each kind. */
 const settings = {
@@ -24,16 +24,6 @@ const machine = {
 const others = { PATH: '/bin', PORT: '1', EDITOR: 'vi' }
 const ofOtherServers = { Stream__Brokers: 'kafka.example', Stream__SaslPassword: 'p', State__ConnectionString: 'uri' }
 
-function refusal(work: () => unknown): string | undefined {
-  try {
-    work()
-    return undefined
-  } catch (error) {
-    const { code, message, nextStep } = error as CliError
-    return `${code}: ${message}; ${nextStep}`
-  }
-}
-
 describe('givenVariables and chooseVariables', () => {
   it('return settings, proxies and certificate authorities, and leave out other variables and the servers of other stacks', () => {
     const env = { ...settings, ...machine, ...others, ...ofOtherServers }
@@ -50,11 +40,7 @@ describe('givenVariables and chooseVariables', () => {
 
   for (const [name, value] of Object.entries(settings)) {
     it(`refuse another value of ${name} while the stack runs, and keep both values secret`, () => {
-      const text = refusal(() => chooseVariables(settings, { [name]: 'other' }, true))
-      expect(text)
-        .to.match(/^still-running: /)
-        .and.contain(`make up ${name}=...`)
-      expect(text).not.to.contain(value).and.not.contain('=other')
+      expectRefusalOf(name, value, () => chooseVariables(settings, { [name]: 'other' }, true))
       expect(refusal(() => requireSameVariables({}, { [name]: value }))).to.contain(name)
     })
   }
