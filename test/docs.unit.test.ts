@@ -97,6 +97,12 @@ describe('the Markdown documents', () => {
     expect(proseWordsIn(text)).to.equal(8)
   })
 
+  it('states everywhere that macOS is untested', () => {
+    const named = documents.flatMap(({ text }) => text.split('\n').filter((line) => line.includes('macOS')))
+    expect(named).to.have.length.above(1)
+    expect(named.filter((line) => !line.includes('macOS is untested'))).to.deep.equal([])
+  })
+
   it('lists all documents in docs/README.md', () => {
     const all = readdirSync(join(repository, 'docs')).filter((name) => name.endsWith('.md') && name !== 'README.md')
     expect(linksIn(read('docs/README.md'))).to.include.members([...all, 'adr/README.md'])

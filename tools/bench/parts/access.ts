@@ -68,7 +68,8 @@ function findings(contenders: { name: string; samples: Load[] }[]): Findings {
   return {
     tables: [
       {
-        title: 'Medians of the rounds; failed is the sum of all rounds',
+        title:
+          'Medians of the rounds; each ratio is the median of the ratios of single rounds; failed is the sum of all rounds',
         head: ['authentication', 'requests/s', 'ratio to none', 'p99 ms', 'failed'],
         rows: summaries.map(({ name, perSecond, ofAnybody, p99, failed }) => [
           name,

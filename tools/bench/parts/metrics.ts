@@ -89,7 +89,7 @@ function findings(contenders: { name: string; samples: Sample[] }[]): Findings {
   return {
     tables: [
       {
-        title: 'Medians of the rounds',
+        title: 'Medians of the rounds; each ratio is the median of the ratios of single rounds',
         head: ['', 'µs of processor time per order: stack', 'ratio', 'observers', 'p99 ms'],
         rows: summaries.map(({ name, stack, ratio, observers, p99 }) => [
           name,

@@ -28,9 +28,21 @@ export function withSection(document: string, part: string, text: string): strin
 /** Returns the tables of a result as Markdown, with the date and the machine. */
 export const sectionOf = (result: Result) => `\n${markdownOf(result)}\n${describeEnvironment(result)}.\n`
 
-/** Returns the section of the page of results: the picture of a part, and the date, the processor and the commit of its tables. */
+/** Returns the section of the page of results: the picture of a part, and the origin of its tables. */
 export function pictureSection(part: PartName, findings: string): string {
   const section = sectionIn(findings, part)
-  const [, date, processor, commit] = /^(\d{4}-\d\d-\d\d), ([^,]+), .*; commit (\w+\+?);/m.exec(section) ?? []
-  return `\n![${chartOf(part, section).title}](performance/${part}.svg)\n\n${date}, ${processor}, commit ${commit}.\n`
+  return `\n![${chartOf(part, section).title}](performance/${part}.svg)\n\n${originOf(section)}\n`
+}
+
+/**
+ * Returns the date and the commit of a section's tables. Reports uncommitted changes, and a load before the measurement above the number of cores.
+ * @throws {Error} if the section lacks its last line
+ */
+export function originOf(section: string): string {
+  const line = /^(\d{4}-\d\d-\d\d), (\d+) x .*; commit (\w+)(\+?); load before: (\d+\.\d)/m
+  const [found, date, cores, commit, plus, load] = line.exec(section) ?? []
+  if (!found) throw new Error('the section lacks the line with date, machine, commit and load')
+  const changes = plus ? ' with uncommitted changes' : ''
+  const busy = Number(load) > Number(cores) ? `; busy (load ${load})` : ''
+  return `${date}, commit ${commit}${changes}${busy}.`
 }

@@ -7,7 +7,7 @@ import { svgOf } from '../report/chart.ts'
 import { atLeast, atMost, number } from '../report/findings.ts'
 import { markdownTable } from '../report/markdown.ts'
 import { chartOf } from '../report/pictures.ts'
-import { pictureSection, sectionIn, withSection } from '../report/section.ts'
+import { originOf, pictureSection, sectionIn, withSection } from '../report/section.ts'
 
 describe('a goal', () => {
   it('the goal is reached if the value equals it, and missed if the value is unmeasured', () => {
@@ -104,17 +104,77 @@ describe('chartOf', () => {
   })
 })
 
+describe('originOf', () => {
+  const line = (commit: string, load: string) =>
+    `\n2026-11-22, 2 x AMD EPYC, 24 GiB, Linux 6; Node 24.21.0; commit ${commit}; load before: ${load}.\n`
+
+  it('returns date and commit, and reports uncommitted changes and a busy machine', () => {
+    expect(originOf(line('0536f16', '2.0'))).to.equal('2026-11-22, commit 0536f16.')
+    expect(originOf(line('0536f16+', '4.2'))).to.equal(
+      '2026-11-22, commit 0536f16 with uncommitted changes; busy (load 4.2).',
+    )
+  })
+
+  it('throws an error for a section without this line', () => {
+    expect(() => originOf('a')).to.throw('the section lacks the line with date, machine, commit and load')
+  })
+})
+
+const read = (file: string) => readFileSync(join(repository, file), 'utf8')
+const [page, findings] = [read('docs/performance.md'), read('docs/performance-findings.md')]
+
+describe('the documents', () => {
+  /** Returns the numbers of a table's row. @param index the index of the row among those with this name */
+  function row(part: PartName, name: string, index = 0): number[] {
+    const rows = sectionIn(findings, part)
+      .split('\n')
+      .filter((line) => line.startsWith(`| ${name} `))
+    const cells = rows[index]?.split('|').slice(2, -1) ?? []
+    return cells.map((cell) => Number(cell.replaceAll(',', '')))
+  }
+  const percent = (ratio: number) => `${Math.round((1 - ratio) * 100)} %`
+
+  it('state the costs of authentication in the table', () => {
+    const [[none = 0], [key = 0, keyRatio = 0], [token = 0, tokenRatio = 0], [old = 0, oldRatio = 0]] = [
+      row('access', 'none'),
+      row('access', 'a key'),
+      row('access', 'a token'),
+      row('access', 'none, older checkout'),
+    ]
+    const [ofKey, ofToken, ofAll] = [keyRatio, tokenRatio, 1 / oldRatio].map(percent)
+    expect(page).to.contain(
+      `an API key costs ${ofKey} of the rate, a token ${ofToken}, and all security features together ${ofAll}.`,
+    )
+    const [keys, tokens, all] = [key / none, token / none, none / old].map(percent)
+    expect(page).to.contain(`differ by ${keys}, ${tokens} and ${all}`)
+  })
+
+  it('state the factors of the tables in the README', () => {
+    const [direct = 0] = row('outside', 'direct pipeline')
+    const [own = 0] = row('outside', 'orderflow')
+    const short = (value: number) => Number(value.toPrecision(2)).toLocaleString('en')
+    expect(Math.round(direct / own)).to.equal(3)
+    const factors = [0, 1].map((index) => (1 / (row('compare', 'Spring Kafka', index)[1] ?? 0)).toFixed(1))
+    expect(factors[0]).to.equal('3.0')
+    expect(read('README.md'))
+      .to.contain(
+        `[three times](docs/performance.md#payments-of-outside-events) the events per second (${short(direct)} against ${short(own)} on`,
+      )
+      .and.contain(
+        `[${factors[1]} times](docs/performance.md#compared-with-other-frameworks) the events per second with the same PostgreSQL (three times`,
+      )
+  })
+})
+
 describe('docs/performance.md', () => {
   onSlowMachine()
 
-  const read = (file: string) => readFileSync(join(repository, 'docs', file), 'utf8')
-  const [page, findings] = [read('performance.md'), read('performance-findings.md')]
   const textsIn = (svg: string) => [...svg.matchAll(/>([^<>]+)<\/text>/g)].map(([, text]) => text)
 
   for (const part of Object.keys(parts) as PartName[]) {
     it(`shows the tables, date and commit of docs/performance-findings.md: ${part}`, () => {
       expect(sectionIn(page, part).trim()).to.equal(pictureSection(part, findings).trim())
-      expect(textsIn(read(`performance/${part}.svg`))).to.deep.equal(
+      expect(textsIn(read(`docs/performance/${part}.svg`))).to.deep.equal(
         textsIn(svgOf(chartOf(part, sectionIn(findings, part)))),
       )
     })
