@@ -22,14 +22,14 @@ describe('dry runs of the monitor', () => {
   let index: TestIndex
   let server: Server
   let log: FakeLog
-  let tried: { value: string; key?: string } | undefined
+  let tried: { value: string; key?: string; kept?: { value: string; key?: string } } | undefined
   beforeEach(async () => {
     index = testIndex()
     log = new FakeLog()
     tried = undefined
     server = createServer(async (request, response) => {
       tried = (await json(request)) as typeof tried
-      response.end(JSON.stringify({ result: 'no-effect', why: 'duplicate', publishes: [] }))
+      response.end(JSON.stringify({ result: 'no-effect', why: 'duplicate', publishes: [], conflicts: [] }))
     }).listen(0, '127.0.0.1')
     await once(server, 'listening')
   })
@@ -39,12 +39,12 @@ describe('dry runs of the monitor', () => {
     server.closeAllConnections()
   })
 
-  async function post(path: string, body: object, params = {}): Promise<void> {
+  async function post(path: string, body: object, params = {}, service = 'payment-service'): Promise<void> {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     const monitor = {
       index: { ask: async (method: 'rawEntries', ids: string[]) => index.reads[method](ids) },
       log: { read: (work: (reader: FakeLog) => unknown) => work(log) },
-      services: [{ name: 'payment-service', consumes: ['orderevents'], dryRun: { url, token: 'token' } }],
+      services: [{ name: service, consumes: ['orderevents'], dryRun: { url, token: 'token' } }],
       trust: { ...trusting, vouch: () => undefined },
     } as unknown as Monitor
     const wanted = checkRoutes(monitor).find(({ operation }) => operation.path === path)
@@ -71,7 +71,7 @@ describe('dry runs of the monitor', () => {
       indexRecord(event, { topic: 'orderevents.dead', key: 'a-key', headers }),
     )
     const edited = { text: JSON.stringify({ ...event, Payload: { ...(event.Payload as object), Total: 10 } }) }
-    return { edited, ids: idsIn({ value, key: Buffer.from('a-key') }) }
+    return { edited, original: value, ids: idsIn({ value, key: Buffer.from('a-key') }) }
   }
 
   it('gives an edited dead letter the key and the ids of its replay', async () => {
@@ -86,5 +86,32 @@ describe('dry runs of the monitor', () => {
     const { edited, ids } = failedEvent()
     await post('/v1/dry-run', { position, edited })
     expect(tried && idsIn(tried)).to.deep.equal(ids)
+  })
+
+  it('names the original event to a service that has not rejected it', async () => {
+    const { edited, original } = failedEvent()
+    const [entry] = index.reads.deadLetterPage(undefined, undefined, 100).items
+    const check = (service: string) =>
+      post('/v1/dead-letters/entries/{id}/check', { edited }, { id: entry?.id }, service)
+    await check('order-service')
+    expect(tried?.kept).to.deep.equal({
+      value: original.toString('base64'),
+      key: Buffer.from('a-key').toString('base64'),
+    })
+    await check('payment-service')
+    expect(tried).to.have.property('value')
+    expect(tried?.kept).to.equal(undefined)
+    await post('/v1/dry-run', { position, edited }, {}, 'order-service')
+    expect(tried?.kept?.value).to.equal(original.toString('base64'))
+  })
+
+  it('names an event that no service has rejected to each service', async () => {
+    const event = orderCreated()
+    const value = Buffer.from(JSON.stringify(event))
+    log.append({ topic: 'orderevents', value })
+    index.add(indexRecord(event))
+    const edited = { text: JSON.stringify({ ...event, Payload: { ...(event.Payload as object), Total: 10 } }) }
+    await post('/v1/dry-run', { position, edited })
+    expect(tried?.kept?.value).to.equal(value.toString('base64'))
   })
 })

@@ -1,4 +1,5 @@
 import type { DryRunResult, ServiceVerdict, StateChange } from '../../src/api/index.ts'
+import { outcomeOf } from '../lib/outcomes.ts'
 import { FaultList } from './json-view.tsx'
 import { State } from './marks.tsx'
 
@@ -17,40 +18,43 @@ export function DryRunView({ result: { services } }: { result: DryRunResult }) {
 }
 
 function Verdict({ verdict }: { verdict: ServiceVerdict }) {
-  switch (verdict.result) {
-    case 'dead-letter':
-      return (
+  if (verdict.result === 'unknown') return <State kind="warn">{outcomeOf(verdict).text}</State>
+  const { kind, text } = outcomeOf(verdict)
+  return (
+    <>
+      <State kind={kind}>{text}</State>
+      <Conflicts of={verdict} />
+      {verdict.result === 'dead-letter' ? (
         <>
-          <State kind="bad">would reject this event: {verdict.reason}</State>
           <p>{verdict.detail}</p>
           <FaultList faults={verdict.faults} />
         </>
-      )
-    case 'changes':
-      return (
-        <>
-          <State kind="good">would accept this event</State>
-          <Published events={verdict.publishes} />
-          {verdict.changes.length === 0 && <p>The service’s stored data would not change.</p>}
-          {verdict.changes.map((change) => (
-            <Change key={change.key} change={change} />
-          ))}
-        </>
-      )
-    case 'no-effect':
-      return (
-        <>
-          <State kind="plain">
-            {verdict.why === 'duplicate'
-              ? 'has already handled this event and would change nothing'
-              : 'would ignore this event'}
-          </State>
-          <Published events={verdict.publishes} />
-        </>
-      )
-    case 'unknown':
-      return <State kind="warn">did not answer: {verdict.why}</State>
-  }
+      ) : (
+        <Published events={verdict.publishes} />
+      )}
+      {verdict.result === 'changes' && verdict.changes.map((change) => <Change key={change.key} change={change} />)}
+    </>
+  )
+}
+
+function Conflicts({ of }: { of: Exclude<ServiceVerdict, { result: 'unknown' }> }) {
+  if (of.conflicts.length === 0) return null
+  return (
+    <p>
+      This service has accepted the original event, with other values in{' '}
+      {of.conflicts.map((pointer, index) => (
+        <span key={pointer}>
+          {index > 0 && ', '}
+          <code class="whole">{pointer}</code>
+        </span>
+      ))}
+      .{' '}
+      {of.result === 'changes'
+        ? 'Other parts of its data may still come from the original. Compare its data below.'
+        : 'It keeps these values.'}{' '}
+      To replace them, publish an event that corrects the original in this service.
+    </p>
+  )
 }
 
 function Published({ events }: { events: { topic: string; type: string }[] }) {

@@ -238,18 +238,29 @@ export interface DryRunResult {
   services: ServiceVerdict[]
 }
 export type ServiceVerdict = { service: string } & (
-  | {
+  | ({
       result: 'dead-letter'
       /** Such as `invalid-payload` or `untrusted`. */
       reason: string
       detail: string
       faults: Fault[]
-    }
-  | { result: 'changes'; changes: StateChange[]; publishes: { topic: string; type: string }[] }
+    } & Conflicts)
+  | ({ result: 'changes'; changes: StateChange[]; publishes: { topic: string; type: string }[] } & Conflicts)
   /** `duplicate`: already handled; `not-handled`: the service has no reaction. */
-  | { result: 'no-effect'; why: 'duplicate' | 'not-handled'; publishes: { topic: string; type: string }[] }
+  | ({
+      result: 'no-effect'
+      why: 'duplicate' | 'not-handled'
+      publishes: { topic: string; type: string }[]
+    } & Conflicts)
   | { result: 'unknown'; why: string }
 )
+interface Conflicts {
+  /**
+   * The service has accepted an earlier record of this event, with other values in these fields. JSON pointers; empty without a conflict. `/Name`: the
+   * service does not handle the edited event.
+   */
+  conflicts: string[]
+}
 /** `before` and `after` are masked. `before` is null for a new document. */
 export interface StateChange {
   key: string

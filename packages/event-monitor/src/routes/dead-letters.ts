@@ -1,11 +1,17 @@
 import { validateBytes } from '@orderflow/envelope'
-import { type DryRunRecord, invalid, pathId, type Route, timeLimit, type Verdict } from '@orderflow/service-kit'
-import { currentAttempt, recordAt, replayedContent } from '@orderflow/service-kit/log'
+import { invalid, pathId, type Route } from '@orderflow/service-kit'
+import {
+  currentAttempt,
+  effectsIn,
+  keptContent,
+  keptRecord,
+  recordAt,
+  replayedContent,
+} from '@orderflow/service-kit/log'
 import type { CheckResult, DeadLetterDetail, DeadLetterEntry, DeadLetterGroups } from '../api/dead-letters.ts'
-import type { DryRunResult, Page, RecordPosition, ServiceVerdict } from '../api/events.ts'
+import type { DryRunResult, Page, RecordPosition } from '../api/events.ts'
 import { changesBetween, documentIn, editableText, maskDocument } from '../model/masked.ts'
 import type { Monitor } from '../monitor.ts'
-import type { WatchedService } from '../services.ts'
 import {
   attemptIn,
   attemptSchema,
@@ -101,9 +107,12 @@ const dryRunInput = eventBody(
 )
 
 export function checkRoutes(monitor: Monitor): Route[] {
-  const { log, services } = monitor
+  const { index, log, services } = monitor
 
-  /** Tries the record that a replay would publish, so that receivers derive the same ids. */
+  /**
+   * Tries the record that a replay would publish, so that receivers derive the same ids.
+   * @param position the position of the newest attempt, or of an event that no service has rejected
+   */
   async function dryRun(
     position: RecordPosition,
     original: { value: Buffer; key: Buffer | undefined },
@@ -117,7 +126,12 @@ export function checkRoutes(monitor: Monitor): Route[] {
       arrivedAt: Date.now(),
       isVouchedFor: true,
     }
-    return { services: await tryRecord(record, services) }
+    const attempts = await index.ask('attemptsAt', position)
+    const keptBy = async (service: string) =>
+      attempts.length > 0
+        ? await log.read((reader) => keptRecord(reader, attempts, service))
+        : keptContent(original.value, original.key)
+    return { services: await effectsIn(services, record, keptBy) }
   }
 
   return [
@@ -130,7 +144,7 @@ export function checkRoutes(monitor: Monitor): Route[] {
       refusals: ['not-kept', 'not-in-log', 'other-attempt'],
       async handle({ id, request: { edited, attempt } }): Promise<CheckResult> {
         const entry = attempt ? await entryAt(monitor, id, attempt) : (await entryOf(monitor, id)).entry
-        const { origin, reason } = currentAttempt(entry)
+        const { origin, position, reason } = currentAttempt(entry)
         const original = await originalOf(monitor, entry)
         const change = edited === undefined ? undefined : corrected(edited, original.value)
         const value = change ?? original.value
@@ -143,7 +157,7 @@ export function checkRoutes(monitor: Monitor): Route[] {
           faults: validateBytes(value, 'receiver').errors,
           refusals,
           changes: edited === undefined ? [] : changesBetween(before, after),
-          dryRun: refusals.length === 0 ? await dryRun(origin, original, change) : null,
+          dryRun: refusals.length === 0 ? await dryRun(position, original, change) : null,
         }
       },
     }),
@@ -161,27 +175,4 @@ export function checkRoutes(monitor: Monitor): Route[] {
       },
     }),
   ]
-}
-
-const timeoutMs = 5_000
-
-async function tryRecord(record: DryRunRecord, services: readonly WatchedService[]): Promise<ServiceVerdict[]> {
-  const consumers = services.filter(({ consumes }) => consumes.includes(record.position.topic))
-  return await Promise.all(consumers.map(async (one) => ({ service: one.name, ...(await ask(one, record)) })))
-}
-
-async function ask({ dryRun }: WatchedService, record: DryRunRecord): Promise<Verdict> {
-  if (!dryRun) return { result: 'unknown', why: 'no address is set: set Monitor__DryRuns' }
-  try {
-    const response = await fetch(`${dryRun.url}/dry-run`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${dryRun.token}` },
-      body: JSON.stringify(record),
-      signal: AbortSignal.timeout(timeLimit(timeoutMs)),
-    })
-    if (response.ok) return (await response.json()) as Verdict
-    return { result: 'unknown', why: `it answers with ${response.status}` }
-  } catch {
-    return { result: 'unknown', why: 'it does not answer' }
-  }
 }

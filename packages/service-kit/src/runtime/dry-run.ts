@@ -1,10 +1,9 @@
 import type { RequestListener } from 'node:http'
 import { type Problem, requireExactFields, typeOf } from '@orderflow/envelope'
 import express, { type ErrorRequestHandler, type Express } from 'express'
-import type { Documents, DocumentsOf } from '../state/documents.ts'
-import type { View } from '../state/unit-of-work.ts'
+import type { DocumentsOf } from '../state/documents.ts'
 import { sameToken } from '../stream/app-channel.ts'
-import { createIntake, type Reactions } from '../stream/event-handler.ts'
+import { createIntake, type Judge, type Reactions } from '../stream/event-handler.ts'
 import { faultOf, isInfrastructure } from '../stream/fault.ts'
 import type { Publish } from '../stream/publish.ts'
 import type { RecordPosition } from '../stream/record.ts'
@@ -12,6 +11,8 @@ import { whileHandling } from '../telemetry/context.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Mask } from '../telemetry/mask.ts'
 import { signatureIn, type Trust } from '../trust/trust.ts'
+import { conflictsBetween, newReading, type Reading, readingHandlers } from './conflicts.ts'
+import { createStage, noStoredDocuments, type StagedWrite } from './staged.ts'
 
 export interface DryRunRecord {
   position: RecordPosition
@@ -24,19 +25,30 @@ export interface DryRunRecord {
   arrivedAt: number
   /** True if an operator vouches for the record. The dry run then adds the operator's signature to a record of our services. */
   isVouchedFor: boolean
+  /** An earlier record of the same event, which the service has not rejected. */
+  kept?: { value: string; key?: string | undefined } | undefined
 }
 
 /** The result of a dry run. It contains no personal data. */
 export type Verdict =
-  | { result: 'dead-letter'; reason: string; detail: string; faults: Problem[] }
-  | { result: 'changes'; changes: { key: string; before: unknown; after: unknown }[]; publishes: Published[] }
-  | { result: 'no-effect'; why: 'duplicate' | 'not-handled'; publishes: Published[] }
+  | ({ result: 'dead-letter'; reason: string; detail: string; faults: Problem[] } & Conflicts)
+  | ({
+      result: 'changes'
+      changes: { key: string; before: unknown; after: unknown }[]
+      publishes: Published[]
+    } & Conflicts)
+  | ({ result: 'no-effect'; why: 'duplicate' | 'not-handled'; publishes: Published[] } & Conflicts)
   | { result: 'unknown'; why: string }
+
+interface Conflicts {
+  /** JSON pointers of the fields in which the record differs from `kept`, of which the service has used the other value. */
+  conflicts: string[]
+}
 type Published = { topic: string; type: string }
 
 /**
  * Runs the service's own reactions for a record (`DryRunRecord`). The reactions read the store. The dry run collects the writes and events of the
- * reactions. It stores and publishes nothing.
+ * reactions. It stores and publishes nothing. If the record edits an event that the service has accepted, the result names the conflicts.
  * @throws {NoRecordError}
  */
 export type DryRun = (record: unknown) => Promise<Verdict>
@@ -59,40 +71,95 @@ export interface DryRunOptions {
 }
 
 export function createDryRun({ reactionsOn, documents, trust, refusals, mask }: DryRunOptions): DryRun {
-  return async (record) => {
-    const { position, value: text, key: keyText = '', signature: given, arrivedAt, isVouchedFor } = recordIn(record)
-    const [value, key] = [Buffer.from(text, 'base64'), Buffer.from(keyText, 'base64')]
-    const [written, publishes] = [new Map<string, { before: unknown; after: unknown }>(), [] as Published[]]
-    // Each record needs new reactions, because reactions may remember earlier writes.
-    const reactions = reactionsOn({
-      documents: (tenant) => staged(documents(tenant), written),
-      publish: async (topic, envelope) => void publishes.push({ topic, type: typeOf(envelope) }),
-    })
-    const handlers = reactions[position.topic]
-    if (!handlers) return { result: 'no-effect', why: 'not-handled', publishes }
-    const intake = createIntake(handlers, (envelope, evidence) => {
-      requireExactFields(envelope, evidence.value)
-      const signature = isVouchedFor ? trust.vouch(envelope, value) : evidence.signature
-      trust.requireTrusted(position.topic, envelope, { ...evidence, signature })
-    })
+  /** Handles a record, and notes its event. Returns undefined if no handler exists. Each record needs new reactions, because they may remember writes. */
+  async function handle(topic: string, { value, key, arrivedAt, signature }: Content, on: On) {
+    const handlers = reactionsOn({ documents: on.documents, publish: on.publish })[topic]
+    if (!handlers) return undefined
+    const intake = createIntake(readingHandlers(handlers, on.reading), on.judge)
+    return await intake({ value, signature: signatureIn(signature), appendedAt: arrivedAt }, { value, key })
+  }
+
+  /** Notes the fields that the service reads when it handles a record first. Later it may read fewer fields. */
+  async function readFirst(topic: string, content: Content, reading: Reading): Promise<void> {
+    const { documents } = createStage(noStoredDocuments)
+    await handle(topic, content, { documents, publish: async () => {}, judge: () => {}, reading }).catch(() => {})
+  }
+
+  /** Returns the documents after the service has handled the kept record, and the noted event. The service may reject this record later. */
+  async function afterKept(
+    topic: string,
+    content: Content | undefined,
+  ): Promise<{ below: DocumentsOf; kept: Reading }> {
+    const kept = newReading()
+    if (!content) return { below: documents, kept }
+    const stage = createStage(documents)
     try {
-      const taken = await intake({ value, signature: signatureIn(given), appendedAt: arrivedAt }, { value, key })
-      if (!taken) return { result: 'no-effect', why: 'not-handled', publishes }
-      const changes = whileHandling(value, () =>
-        [...written].map(([key, { before, after }]) => ({
-          key,
-          before: before === undefined ? null : mask.fields(before),
-          after: mask.fields(after),
-        })),
-      )
-      return changes.length > 0
-        ? { result: 'changes', changes, publishes }
-        : { result: 'no-effect', why: 'duplicate', publishes }
+      const on = { documents: stage.documents, publish: async () => {}, judge: () => {}, reading: kept }
+      await handle(topic, content, on)
+      if (kept.event) await readFirst(topic, content, { ...kept, event: undefined })
+      return { below: stage.documents, kept }
     } catch (error) {
-      return whileHandling(value, () => failed(error, refusals, mask))
+      if (isInfrastructure(error)) throw error
+      return { below: documents, kept: newReading() }
+    }
+  }
+
+  return async (record) => {
+    const asked = recordIn(record)
+    const { topic } = asked.position
+    const content = contentOf(asked, asked)
+    const [edited, publishes] = [newReading(), [] as Published[]]
+    let kept = newReading()
+    const conflicts = () => conflictsBetween(kept, edited)
+    try {
+      const before = await afterKept(topic, asked.kept && contentOf(asked.kept, asked))
+      kept = before.kept
+      const stage = createStage(before.below)
+      const judge: Judge = (envelope, evidence) => {
+        requireExactFields(envelope, evidence.value)
+        const signature = asked.isVouchedFor ? trust.vouch(envelope, content.value) : evidence.signature
+        trust.requireTrusted(topic, envelope, { ...evidence, signature })
+      }
+      const publish: Publish = async (to, envelope) => void publishes.push({ topic: to, type: typeOf(envelope) })
+      const taken = await handle(topic, content, { documents: stage.documents, publish, judge, reading: edited })
+      if (kept.event) await readFirst(topic, content, { ...edited, event: undefined })
+      if (!taken) return { result: 'no-effect', why: 'not-handled', publishes, conflicts: conflicts() }
+      const changes = whileHandling(content.value, () => stage.writes().map((write) => maskedChange(write, mask)))
+      return changes.length > 0
+        ? { result: 'changes', changes, publishes, conflicts: conflicts() }
+        : { result: 'no-effect', why: 'duplicate', publishes, conflicts: conflicts() }
+    } catch (error) {
+      const verdict = whileHandling(content.value, () => failed(error, refusals, mask))
+      return verdict.result === 'unknown' ? verdict : { ...verdict, conflicts: edited.event ? conflicts() : [] }
     }
   }
 }
+
+interface Content {
+  value: Buffer
+  key: Buffer
+  arrivedAt: number
+  signature: string | undefined
+}
+
+/** The surroundings of one call of a handler. */
+interface On {
+  documents: DocumentsOf
+  publish: Publish
+  judge: Judge
+  reading: Reading
+}
+
+const contentOf = (
+  { value, key = '' }: Pick<DryRunRecord, 'value' | 'key'>,
+  { arrivedAt, signature }: DryRunRecord,
+): Content => ({ value: Buffer.from(value, 'base64'), key: Buffer.from(key, 'base64'), arrivedAt, signature })
+
+const maskedChange = ({ key, before, after }: StagedWrite, mask: Mask) => ({
+  key,
+  before: before === undefined ? null : mask.fields(before),
+  after: mask.fields(after),
+})
 
 function recordIn(body: unknown): DryRunRecord {
   const { position, value, arrivedAt } = (body ?? {}) as Partial<DryRunRecord>
@@ -100,7 +167,11 @@ function recordIn(body: unknown): DryRunRecord {
   throw new NoRecordError()
 }
 
-function failed(error: unknown, refusals: ReadonlySet<string>, mask: Mask): Verdict {
+type Failure =
+  | { result: 'unknown'; why: string }
+  | { result: 'dead-letter'; reason: string; detail: string; faults: Problem[] }
+
+function failed(error: unknown, refusals: ReadonlySet<string>, mask: Mask): Failure {
   if (isInfrastructure(error)) return { result: 'unknown', why: mask.text((error as Error).message) }
   const { code, detail } = faultOf(error, refusals, mask)
   return { result: 'dead-letter', reason: code, detail, faults: problemsIn(detail) }
@@ -115,37 +186,8 @@ function problemsIn(detail: string): Problem[] {
   }
 }
 
-/** Returns documents that collect writes. Only later reads of the same dry run see these writes. */
-function staged(real: Documents, written: Map<string, { before: unknown; after: unknown }>): Documents {
-  const read: Documents['read'] = async (keys) => {
-    const found = new Map(await real.read(keys))
-    for (const key of keys) {
-      const own = written.get(key)
-      if (own) found.set(key, { value: own.after, etag: found.get(key)?.etag ?? '' })
-    }
-    return found
-  }
-  return {
-    read,
-    page: (options, load) => real.page(options, load),
-    async change({ key, beside = [], decide }) {
-      const found = await read([key, ...beside])
-      const view: View = {
-        get: <T>(asked: string) => found.get(asked)?.value as T | undefined,
-        write(after) {
-          const before = written.has(key) ? written.get(key)?.before : found.get(key)?.value
-          written.set(key, { before, after })
-          found.set(key, { value: after, etag: found.get(key)?.etag ?? '' })
-        },
-        list: (id) => id,
-      }
-      return decide(view)
-    },
-  }
-}
-
-/** The largest size of a request's body, in bytes. A body of this size can contain a record of 256 KiB in base64 and the other fields. */
-const maxBytes = 512 * 1024
+/** The largest size of a request's body, in bytes. A body of this size can contain two records of 256 KiB in base64 and the other fields. */
+const maxBytes = 1024 * 1024
 
 /**
  * Adds `POST /dry-run` to the internal listener, for a `DryRunRecord`. It answers with a `Verdict`, or with the status 400, 401 or 413. It checks the

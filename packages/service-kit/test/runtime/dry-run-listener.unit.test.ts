@@ -63,7 +63,7 @@ describe('POST /dry-run', () => {
     }
     expect(await ask(known, { body: '{' })).to.deep.equal({ status: 400, text: '' })
     expect(await ask(known, { dryRun: noRecord })).to.deep.equal({ status: 400, text: '' })
-    expect(await ask(known, { body: JSON.stringify('x'.repeat(600_000)) })).to.deep.equal({ status: 413, text: '' })
+    expect(await ask(known, { body: JSON.stringify('x'.repeat(1_100_000)) })).to.deep.equal({ status: 413, text: '' })
     expect(records).to.deep.equal([])
   })
 

@@ -90,12 +90,13 @@ describe('a dry run', () => {
 
   it('reports that a known event has no effect', async () => {
     sidecar.documents.set(`thing/${OrderId}`, { value: { id: OrderId }, etag: '1' })
-    expect(await dryRun(created())).to.deep.equal({ result: 'no-effect', why: 'duplicate', publishes: [] })
+    const conflicts: string[] = []
+    expect(await dryRun(created())).to.deep.equal({ result: 'no-effect', why: 'duplicate', publishes: [], conflicts })
   })
 
   it('reports that an unhandled event has no effect', async () => {
     const tried = await dryRun({ ...created({}), Name: 'StockCounted' })
-    expect(tried).to.deep.equal({ result: 'no-effect', why: 'not-handled', publishes: [] })
+    expect(tried).to.deep.equal({ result: 'no-effect', why: 'not-handled', publishes: [], conflicts: [] })
   })
 
   it('reports a dead letter with its reason and all problems', async () => {
@@ -118,5 +119,101 @@ describe('a dry run', () => {
     const away = new SidecarError('read state', 'gone')
     for (const calls of ['read', 'readOne'] as const) sidecar.failures[calls].push(away)
     expect((await dryRun(created())).result).to.equal('unknown')
+  })
+
+  describe('of an edited event that the service has accepted', () => {
+    const total = (Total: number) => created({ OrderId, CustomerName: 'n', CustomerTaxId: 't', Total })
+    const base64 = (document: unknown) => Buffer.from(JSON.stringify(document)).toString('base64')
+    type Handler = (event: FullEvent<'OrderCreated'>, documents: DocumentsOf) => Promise<boolean>
+
+    /** Stores one field of an order's first event, and ignores later events. */
+    const keepsFirst: Handler = async ({ TenantID = '', Payload }, documents) =>
+      await documents(TenantID).change({
+        key: `thing/${Payload.OrderId}`,
+        bytes: 100,
+        decide(view) {
+          if (view.get(`thing/${Payload.OrderId}`)) return false
+          view.write({ total: Payload.Total })
+          return true
+        },
+      })
+    /** Stores the newest total beside the first name. */
+    const mixes: Handler = async ({ Payload: { OrderId: id, Total, CustomerName } }, documents) =>
+      await documents('').change({
+        key: `thing/${id}`,
+        bytes: 100,
+        decide(view) {
+          const stored = view.get<{ total: number; name: string }>(`thing/${id}`)
+          if (stored?.total === Total) return false
+          view.write({ total: Total, name: stored?.name ?? CustomerName })
+          return true
+        },
+      })
+    const refuses: Handler = async (event, documents) => {
+      await keepsFirst(event, documents)
+      const stored = (await documents('').read([`thing/${OrderId}`])).get(`thing/${OrderId}`)?.value
+      if ((stored as { total: number }).total !== event.Payload.Total) throw new TooOddError('another total')
+      return true
+    }
+
+    async function tryEdit(handler: Handler, edited: unknown, kept: unknown = total(10)) {
+      const documents = createDocuments(sidecar, () => new Date(0))
+      const reactionsOn = (on: { documents: DocumentsOf }) => ({
+        orderevents: { OrderCreated: (event: FullEvent<'OrderCreated'>) => handler(event, on.documents) },
+      })
+      const trust = { requireTrusted() {}, vouch: () => undefined }
+      const options = { reactionsOn, documents, trust, refusals: new Set(['too-odd']), mask: createMask() }
+      return await createDryRun(options)({ ...record(edited), kept: { value: base64(kept) } })
+    }
+    const stored = () => sidecar.documents.set(`thing/${OrderId}`, { value: { total: 10, name: 'n' }, etag: '1' })
+
+    it('names the fields of which the service keeps another value, if the edit has no effect', async () => {
+      const ignored = { result: 'no-effect', why: 'duplicate', publishes: [], conflicts: ['/Payload/Total'] }
+      expect(await tryEdit(keepsFirst, total(11))).to.deep.equal(ignored)
+      stored()
+      expect(await tryEdit(keepsFirst, total(11))).to.deep.equal(ignored)
+    })
+
+    it('names them if the edit would change a part of the document', async () => {
+      stored()
+      const tried = await tryEdit(mixes, { ...total(11), Payload: { ...total(11).Payload, CustomerName: 'm' } })
+      expect(tried).to.deep.include({ result: 'changes', conflicts: ['/Payload/CustomerName', '/Payload/Total'] })
+      expect(tried.result === 'changes' && tried.changes.map(({ before }) => before)).to.deep.equal([
+        { total: 10, name: 'n' },
+      ])
+    })
+
+    it('names them if the service refuses the edit', async () => {
+      stored()
+      const refused = { result: 'dead-letter', reason: 'too-odd', conflicts: ['/Payload/Total'] }
+      expect(await tryEdit(refuses, total(11))).to.deep.include(refused)
+    })
+
+    it('names another id, tenant or name, which the service handles apart from the first event', async () => {
+      stored()
+      const other = '7d9f3c52-2f0b-4c7e-9f59-0a5d1f3b8e12'
+      const moved = await tryEdit(keepsFirst, created({ ...total(10).Payload, OrderId: other }))
+      expect(moved).to.deep.include({ result: 'changes', conflicts: ['/Payload/OrderId'] })
+      expect(await tryEdit(keepsFirst, { ...total(10), TenantID: 'clinic' })).to.deep.include({
+        result: 'changes',
+        conflicts: ['/TenantID'],
+      })
+      const renamed = { ...total(10), Name: 'OrderCancelled', Payload: { OrderId } }
+      expect(await tryEdit(keepsFirst, renamed)).to.deep.include({ why: 'not-handled', conflicts: ['/Name'] })
+    })
+
+    it('names no field that the service does not read, and no Id', async () => {
+      stored()
+      const Payload = { ...total(10).Payload, CustomerName: 'another' }
+      const edited = { ...total(10), Id: '7d9f3c52-2f0b-4c7e-9f59-0a5d1f3b8e12', Payload }
+      expect(await tryEdit(keepsFirst, edited)).to.deep.include({ result: 'no-effect', conflicts: [] })
+    })
+
+    it('finds no conflict with an event that the service rejects or does not handle', async () => {
+      const invalid = { ...total(10), Payload: { OrderId } }
+      expect(await tryEdit(keepsFirst, total(11), invalid)).to.deep.include({ result: 'changes', conflicts: [] })
+      const unhandled = { ...total(10), Name: 'StockCounted' }
+      expect(await tryEdit(keepsFirst, total(11), unhandled)).to.deep.include({ result: 'changes', conflicts: [] })
+    })
   })
 })

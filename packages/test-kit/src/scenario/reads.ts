@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { type FullEvent, typeOf } from '@orderflow/envelope'
-import type { Reactions, ServiceDefinition, ServiceParts } from '@orderflow/service-kit'
+import { type Reactions, type ServiceDefinition, type ServiceParts, watched } from '@orderflow/service-kit'
 
 /** The JSON pointers of the Payload fields that a service reads, by event type (`Name@Version`). */
 export type Reads = Map<string, Set<string>>
@@ -44,23 +44,6 @@ function eventWatched(event: FullEvent, reads: Reads): object {
   const fields = reads.get(type) ?? new Set()
   reads.set(type, fields)
   return { ...event, Payload: watched(event.Payload, '', (pointer) => fields.add(pointer)) }
-}
-
-/** Returns a copy with getters, which report the pointer of each value that is not an object. A proxy could not be cloned. */
-function watched(value: unknown, pointer: string, onRead: (pointer: string) => void): unknown {
-  if (Array.isArray(value)) return value.map((item) => watched(item, `${pointer}/*`, onRead))
-  if (typeof value !== 'object' || value === null) return value
-  const copy = {}
-  for (const [name, inner] of Object.entries(value)) {
-    const place = `${pointer}/${name}`
-    const result = watched(inner, place, onRead)
-    const get = () => {
-      if (typeof inner !== 'object' || inner === null || Array.isArray(inner)) onRead(place)
-      return result
-    }
-    Object.defineProperty(copy, name, { enumerable: true, get })
-  }
-  return copy
 }
 
 /**

@@ -13,13 +13,12 @@ import { asProblem, useTask } from '../../data/load.ts'
 import { replay } from '../../data/replay.ts'
 import { jobs } from '../../data/stream.ts'
 import { draftOf, keepDraft } from '../../lib/drafts.ts'
-import { counted } from '../../lib/format.ts'
 import { positionIn, positionText } from '../../lib/route.ts'
 import { ProblemBox } from '../../parts/answers.tsx'
 import { DryRunView } from '../../parts/dry-run.tsx'
 import { Editor } from '../../parts/editor.tsx'
-import { FaultList } from '../../parts/json-view.tsx'
-import { PositionLink, State } from '../../parts/marks.tsx'
+import { PositionLink } from '../../parts/marks.tsx'
+import { CheckView } from './check.tsx'
 import { JobView } from './replay.tsx'
 
 interface Props {
@@ -239,63 +238,4 @@ function isJson(text: string): boolean {
   } catch {
     return false
   }
-}
-
-interface CheckProps {
-  check: CheckResult | null
-  isChecking: boolean
-  isReadable: boolean
-  /** Reasons why the event was rejected before the edit. */
-  refusals: string[]
-}
-
-function CheckView({ check, isChecking, isReadable, refusals }: CheckProps) {
-  if (!isReadable) {
-    return (
-      <div class="card check" role="status">
-        <State kind="bad">not JSON yet: correct the marked line in the editor</State>
-      </div>
-    )
-  }
-  if (!check) {
-    return (
-      <div class="card check" role="status">
-        {isChecking ? <State kind="plain">checking…</State> : <Why refusals={refusals} />}
-      </div>
-    )
-  }
-  return (
-    <div class="card check" role="status">
-      {check.isReady ? (
-        <State kind="good">ready: every service would accept this event</State>
-      ) : (
-        <State kind="bad">services would reject this event again</State>
-      )}
-      {check.faults.length > 0 ? <FaultList faults={check.faults} /> : <Why refusals={check.refusals} />}
-      {check.changes.length > 0 && (
-        <details open={check.changes.length < 6}>
-          <summary>{counted(check.changes.length, 'change')}</summary>
-          <ul class="changes">
-            {check.changes.map(({ pointer, before, after }) => (
-              <li key={pointer}>
-                <code>{pointer}</code> <del>{before === undefined ? '(absent)' : JSON.stringify(before)}</del>{' '}
-                <ins>{after === undefined ? '(absent)' : JSON.stringify(after)}</ins>
-              </li>
-            ))}
-          </ul>
-        </details>
-      )}
-    </div>
-  )
-}
-
-function Why({ refusals }: { refusals: string[] }) {
-  if (refusals.length === 0) return null
-  return (
-    <ul>
-      {refusals.map((refusal) => (
-        <li key={refusal}>{refusal}</li>
-      ))}
-    </ul>
-  )
 }

@@ -1,5 +1,5 @@
 import type { Reaction } from '@orderflow/service-kit/application'
-import { isoTime, positionText } from '@orderflow/service-kit/log'
+import { isoTime, positionText, type RejectedAttempt } from '@orderflow/service-kit/log'
 import type { Conversation, ConversationsOf } from '../../api/conversation.ts'
 import type { DeadLetterEntry } from '../../api/dead-letters.ts'
 import type { EventDetail, EventFilter, EventRow, Facets, Gap, RecordPosition } from '../../api/events.ts'
@@ -127,6 +127,15 @@ export function createReads(reactions: readonly Reaction[]) {
       if (row.validity === 'dead-letter') return { event: read(cause), deadLetter: there }
       const [newest] = deadLetters.toSorted((a, b) => b.at.localeCompare(a.at))
       return { event: there, deadLetter: read(newest) }
+    },
+
+    /** Returns the failed records of the event at a position, oldest first; none if no service has rejected the event. */
+    attemptsAt(position: RecordPosition): RejectedAttempt[] {
+      const isThere = ({ attempt }: Rejection) => positionText(attempt.position) === positionText(position)
+      const cause = book.about([position]).find(({ cause }) => cause.rejections.flat().some(isThere))?.cause
+      return (cause?.rejections ?? []).flatMap((some) =>
+        some.slice(0, 1).map(({ attempt }) => ({ attempt, rejectedBy: some.map(({ entry }) => entry.app) })),
+      )
     },
 
     entriesAt(rows: readonly EventRow[]): EventDetail['entries'] {

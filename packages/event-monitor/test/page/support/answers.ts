@@ -140,6 +140,7 @@ export function sampleAnswers(): Answers {
           result: 'changes',
           changes: [{ key: 'order/7d9f', before: null, after: { status: 'Created', customerName: '***' } }],
           publishes: [],
+          conflicts: [],
         },
         {
           service: 'payment-service',
@@ -147,6 +148,7 @@ export function sampleAnswers(): Answers {
           reason: 'invalid-payload',
           detail: 'does not match OrderCreated@1',
           faults: [{ pointer: '/Payload/Total', message: 'must be number' }],
+          conflicts: [],
         },
       ],
     },
@@ -193,7 +195,7 @@ function checked(text = ''): CheckResult {
     faults: [],
     refusals: [],
     changes: [{ pointer: '/Payload/Total', before: '12.5', after: 12.5 }],
-    dryRun: { services: [{ service: 'payment-service', result: 'changes', changes, publishes }] },
+    dryRun: { services: [{ service: 'payment-service', result: 'changes', changes, publishes, conflicts: [] }] },
   }
 }
 

@@ -1,0 +1,63 @@
+import type { Documents, DocumentsOf } from '../state/documents.ts'
+import type { View } from '../state/unit-of-work.ts'
+
+export interface StagedWrite {
+  key: string
+  /** Undefined for a new document. */
+  before: unknown
+  after: unknown
+}
+
+export interface Stage {
+  /** Returns documents that collect writes. Only reads through this stage see these writes. */
+  documents: DocumentsOf
+  writes(): StagedWrite[]
+}
+
+/** Creates a stage above real documents, or above another stage. */
+export function createStage(real: DocumentsOf): Stage {
+  const tenants = new Map<string, Map<string, StagedWrite>>()
+  return {
+    documents(tenant) {
+      const written = tenants.get(tenant) ?? new Map<string, StagedWrite>()
+      tenants.set(tenant, written)
+      return staged(real(tenant), written)
+    },
+    writes: () => [...tenants.values()].flatMap((written) => [...written.values()]),
+  }
+}
+
+/** Documents of an empty store. */
+export const noStoredDocuments: DocumentsOf = () => ({
+  read: async () => new Map(),
+  change: () => Promise.reject(new Error('only a stage can write here')),
+  page: async () => ({ items: [], next: null }),
+})
+
+function staged(real: Documents, written: Map<string, StagedWrite>): Documents {
+  const read: Documents['read'] = async (keys) => {
+    const found = new Map(await real.read(keys))
+    for (const key of keys) {
+      const own = written.get(key)
+      if (own) found.set(key, { value: own.after, etag: found.get(key)?.etag ?? '' })
+    }
+    return found
+  }
+  return {
+    read,
+    page: (options, load) => real.page(options, load),
+    async change({ key, beside = [], decide }) {
+      const found = await read([key, ...beside])
+      const view: View = {
+        get: <T>(asked: string) => found.get(asked)?.value as T | undefined,
+        write(after) {
+          const before = written.has(key) ? written.get(key)?.before : found.get(key)?.value
+          written.set(key, { key, before, after })
+          found.set(key, { value: after, etag: found.get(key)?.etag ?? '' })
+        },
+        list: (id) => id,
+      }
+      return decide(view)
+    },
+  }
+}
