@@ -155,6 +155,7 @@ export const commandGroups: CommandGroups = {
           value: 'POSITION',
           summary: 'replay only if the newest failed attempt is the record at this position',
         },
+        contradict: { summary: 'replay an edit even if it contradicts the data of a service' },
       },
       run: async (given) => (await ofOperator()).deadLetters(given),
     },

@@ -1,4 +1,5 @@
 import type { Application } from '@orderflow/service-kit/application'
+import { dryRunsIn } from '@orderflow/service-kit/log'
 
 export interface WatchedService {
   name: string
@@ -26,15 +27,14 @@ export function watchedServices(
   services: Application['services'],
   { Addresses, DryRuns }: MonitorSettings['Monitor'],
 ): WatchedService[] {
-  const [addresses, dryRuns] = [pairs(Addresses), pairs(DryRuns)]
+  const [addresses, dryRuns] = [pairs(Addresses), dryRunsIn(DryRuns)]
   return Object.entries(services).map(([name, { consumes, produces, http }]) => {
-    const [url = '', token = ''] = dryRuns.get(name)?.split(' ') ?? []
     return {
       name,
       consumes: Object.keys(consumes),
       publishes: produces,
       url: addresses.get(name) ?? `http://127.0.0.1:${http}`,
-      dryRun: url && token ? { url, token } : undefined,
+      dryRun: dryRuns.get(name),
     }
   })
 }

@@ -128,18 +128,18 @@ function monitorPage({ ports, variables }: Plan): Record<string, string> {
   return watcher ? { Telemetry__MonitorPage: `http://localhost:${entryOf(ports.services, watcher.name).http}/` } : {}
 }
 
-function watchVariables({ folder, ports, tokens }: Plan): Record<string, string> {
-  return {
-    ...watcherMalloc,
-    Monitor__Folder: join(dataFolder(folder), 'monitor'),
-    ...watcherSettings({
-      http: ({ name }) => `http://127.0.0.1:${entryOf(ports.services, name).http}`,
-      dryRun: ({ name }) => {
-        return `http://127.0.0.1:${entryOf(ports.services, name).metrics} ${entryOf(tokens, name).dryRun}`
-      },
-    }),
-  }
-}
+const watchVariables = (plan: Plan): Record<string, string> => ({
+  ...watcherMalloc,
+  Monitor__Folder: join(dataFolder(plan.folder), 'monitor'),
+  ...askVariables(plan),
+})
+
+/** Returns the settings with which a process of the plan calls the services. */
+export const askVariables = ({ ports, tokens }: Plan): Record<string, string> =>
+  watcherSettings({
+    http: ({ name }) => `http://127.0.0.1:${entryOf(ports.services, name).http}`,
+    dryRun: ({ name }) => `http://127.0.0.1:${entryOf(ports.services, name).metrics} ${entryOf(tokens, name).dryRun}`,
+  })
 
 /**
  * Returns the settings with which a monitor calls the other services.

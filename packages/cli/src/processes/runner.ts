@@ -36,7 +36,7 @@ import {
   serversOf,
 } from './plan.ts'
 import { processState, recordedNames, stopProcesses, stopStack } from './process-control.ts'
-import { processSpecs } from './process-spec.ts'
+import { askVariables, processSpecs } from './process-spec.ts'
 import { startServers, startStack } from './start.ts'
 import { formatStatus, requireUp, stackStatus } from './status.ts'
 
@@ -188,7 +188,8 @@ function requireOwnSettings(): void {
 /** Runs an operator's command with the settings of a service of this stack. Returns the exit code. */
 export async function operateHere(service: Service, args: string[]): Promise<number> {
   requireOwnSettings()
-  return await operateWith(await createPlan(localFolder, localPorts()), service, args)
+  const plan = await createPlan(localFolder, localPorts())
+  return await operateWith(plan, service, args, askVariables(plan))
 }
 
 /**
@@ -209,9 +210,9 @@ async function operateWith(
   plan: Plan,
   { name, folder }: Service,
   args: string[],
-  kafka: Record<string, string> = {},
+  variables: Record<string, string>,
 ): Promise<number> {
   const { env } = entryOf(processSpecs(plan), name)
   const program = join(repository, folder, operateProgram)
-  return runInTerminal(process.execPath, [program, ...args], { ...withoutVariables(process.env), ...env, ...kafka })
+  return runInTerminal(process.execPath, [program, ...args], { ...withoutVariables(process.env), ...env, ...variables })
 }

@@ -14,7 +14,7 @@ export { mayShowKey } from '../stream/record-key.ts'
 export { isoTime, recordTime } from '../stream/record-time.ts'
 export { whileHandling } from '../telemetry/context.ts'
 export { contractMask } from '../telemetry/mask.ts'
-export { effectsIn, keptContent, keptRecord, type RejectedAttempt } from './dead-letters/effects.ts'
+export { dryRunsIn, effectsIn, keptContent, keptRecord, type RejectedAttempt } from './dead-letters/effects.ts'
 export {
   type Attempt,
   currentAttempt,

@@ -1,5 +1,8 @@
+import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { momentProblem, parseMoment } from '@orderflow/envelope'
+import { applicationFile } from '../application/file.ts'
+import { readApplication } from '../application/read.ts'
 import { createParts } from '../runtime/create-app.ts'
 import type { ServiceDefinition } from '../runtime/define-service.ts'
 import { bypassProxies } from '../runtime/loopback.ts'
@@ -14,6 +17,7 @@ import { contractMask } from '../telemetry/mask.ts'
 import { readTrust } from '../trust/read-trust.ts'
 import type { Trust } from '../trust/trust.ts'
 import { deadLettersCommand } from './dead-letters/command.ts'
+import { type Consuming, dryRunsIn } from './dead-letters/effects.ts'
 import { kafkaConnection, openLog } from './open-log.ts'
 import { type RebuildCounts, rebuildTopic } from './rebuild.ts'
 import { OperationError, printLines } from './terminal.ts'
@@ -37,6 +41,17 @@ export async function operate<S extends object>(service: ServiceDefinition<S>): 
   }
 }
 
+/** Returns the services of the application. The variable `Monitor__DryRuns` has the addresses at which they answer dry runs. */
+function consumersNear(root: URL, { Monitor__DryRuns = '' }: NodeJS.ProcessEnv): Consuming[] {
+  const { services } = readApplication(applicationFile(fileURLToPath(root)))
+  const dryRuns = dryRunsIn(Monitor__DryRuns)
+  return Object.entries(services).map(([name, { consumes }]) => ({
+    name,
+    consumes: Object.keys(consumes),
+    dryRun: dryRuns.get(name),
+  }))
+}
+
 async function publishesNothing(): Promise<void> {
   throw new Error('a rebuild publishes nothing')
 }
@@ -45,7 +60,8 @@ async function command<S extends object>(service: ServiceDefinition<S>, [name, .
   const settings = readSettings(service, process.env)
   const kafka = kafkaConnection(settings.Stream)
   const trust = readTrust(service.root, settings.Trust)
-  if (name === 'dead-letters') return await deadLettersCommand(args, kafka, trust)
+  if (name === 'dead-letters')
+    return await deadLettersCommand(args, kafka, trust, consumersNear(service.root, process.env))
   if (name !== 'rebuild') throw new OperationError(`unknown command ${name ?? '(none)'}`, { nextStep: commands })
   const now = () => new Date()
   const { rebuild } = createParts(service, {

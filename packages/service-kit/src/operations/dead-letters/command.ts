@@ -1,7 +1,4 @@
-import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { type KafkaConnection, protocolErrors } from '../../stream/kafka.ts'
 import { parsePosition, positionText } from '../../stream/record.ts'
@@ -10,14 +7,21 @@ import { type GroupLock, withGroupLock } from '../group-lock.ts'
 import type { LogReader } from '../log-reader.ts'
 import { openLog } from '../open-log.ts'
 import { meansYes, OperationError, printLines } from '../terminal.ts'
+import { createEditCheck, type EditCheck, editEvent } from './edit.ts'
+import type { Consuming } from './effects.ts'
 import { currentAttempt, type Entry, newestAttempt, openAttempt, readDeadLetters, selectEntries } from './entries.ts'
 import { deadLetterEnds, followNotes, lost, readEvent } from './records.ts'
 import { type ReplayOptions, replayDeadLetters } from './replay.ts'
 import { checkReplay } from './replay-record.ts'
-import { entryLines, entryTable, groupLines, outcomeLines, prettyIfSame, summaryLines } from './report.ts'
+import { entryLines, entryTable, groupLines, outcomeLines, summaryLines } from './report.ts'
 
 /** Runs the command `dead-letters` and returns the exit code: 1 if a replay was refused. */
-export async function deadLettersCommand(args: string[], kafka: KafkaConnection, trust: Trust): Promise<number> {
+export async function deadLettersCommand(
+  args: string[],
+  kafka: KafkaConnection,
+  trust: Trust,
+  services: readonly Consuming[],
+): Promise<number> {
   const asked = readArguments(args)
   const log = openLog(kafka)
   try {
@@ -32,7 +36,8 @@ export async function deadLettersCommand(args: string[], kafka: KafkaConnection,
       requireAttempt(chosen, asked)
       // The current attempts are determined before the operator edits the event, because another replay may add an attempt during the edit.
       const attempts = new Map(chosen.map((entry) => [entry.id, positionText(currentAttempt(entry).position)]))
-      const edited = await editedEvent(log, chosen, asked, { trust, readUpTo })
+      const check = createEditCheck(log, services, deadLetters.entries, asked)
+      const edited = await editedEvent(log, chosen, asked, { trust, readUpTo, check })
       return await replayAll(kafka, chosen, asked.dryRun, { edited, trust, readUpTo, attempts })
     }
     const entry = only(chosen)
@@ -110,26 +115,36 @@ async function editedEvent(
   log: LogReader,
   chosen: Entry[],
   { edit, file }: ReplayCommand,
-  { trust, readUpTo }: Pick<ReplayOptions, 'trust' | 'readUpTo'>,
+  { trust, readUpTo, check }: Pick<ReplayOptions, 'trust' | 'readUpTo'> & { check: EditCheck },
 ): Promise<Buffer | undefined> {
   if (!edit && file === undefined) return undefined
-  const attempt = openAttempt(only(chosen))
+  const entry = only(chosen)
+  const attempt = openAttempt(entry)
   if (!attempt) throw new OperationError('this dead letter was replayed and has not failed since')
-  if (file !== undefined) return readBytes(file)
-  const event = await readEvent(log, attempt)
-  if (!event?.value) throw new OperationError(lost, { nextStep: 'name a file with the event: FILE=event.json' })
   const { topic } = attempt.origin
   const refusalOf = (value: Buffer) => {
     const checked = checkReplay({ topic, value, reason: undefined, signature: undefined, isVouchedFor: true }, trust)
     return 'why' in checked ? checked.why : []
   }
+  if (file !== undefined) {
+    const value = readBytes(file)
+    // The replay reports an invalid event itself, with the outcome of the entry.
+    if (refusalOf(value).length === 0) await check(entry, value, { file, attempt: positionText(attempt.position) })
+    return value
+  }
+  const event = await readEvent(log, attempt)
+  if (!event?.value) throw new OperationError(lost, { nextStep: 'name a file with the event: FILE=event.json' })
   const replayOf = async () => {
     const notes = followNotes(log, readUpTo)
     await notes.catchUp([topic])
     const note = notes.noteOf(attempt)
     return note && positionText(note.as)
   }
-  return await editEvent(event.value, process.env, positionText(attempt.position), refusalOf, replayOf)
+  return await editEvent(event.value, process.env, positionText(attempt.position), {
+    refusalOf,
+    replayOf,
+    check: (value, at) => check(entry, value, at),
+  })
 }
 
 function readBytes(file: string): Buffer {
@@ -154,6 +169,7 @@ dead-letters show ID [--values]         Show one entry; --values also shows pers
 dead-letters replay ID|GROUP|all [--dry-run]   Publish events again to their topics, unless they would fail again
 dead-letters replay ID --edit | --file FILE    Replay an event that you edit in $EDITOR or in a file
 dead-letters replay ID --attempt POSITION      Replay this attempt, if it is the newest
+dead-letters replay ID --contradict ...        Replay an edit even if it contradicts the data of a service
 Flags also take a word, such as yes or no: --dry-run=yes`
 
 type DeadLettersCommand =
@@ -166,6 +182,7 @@ type DeadLettersCommand =
       edit: boolean
       file: string | undefined
       attempt: string | undefined
+      contradict: boolean
     }
 
 export function readArguments(args: string[]): DeadLettersCommand {
@@ -176,16 +193,16 @@ export function readArguments(args: string[]): DeadLettersCommand {
   if (command !== 'show' && command !== 'replay') throw misuse(`unknown command ${command}`)
   if (!what) throw misuse('name an id, a group or all')
   if (command === 'show') return { command, what, values: values.values }
-  const { edit, file, attempt } = values
+  const { edit, file, attempt, contradict } = values
   if (attempt !== undefined && !parsePosition(attempt))
     throw misuse(`${attempt} is not a position: write topic/partition/offset`)
-  return { command, what, dryRun: values['dry-run'], edit, file, attempt }
+  return { command, what, dryRun: values['dry-run'], edit, file, attempt, contradict }
 }
 
 function parse(args: string[]) {
   const flag = { type: 'boolean', default: false } as const
   const text = { type: 'string' } as const
-  const options = { values: flag, 'dry-run': flag, edit: flag, file: text, attempt: text } as const
+  const options = { values: flag, 'dry-run': flag, edit: flag, contradict: flag, file: text, attempt: text } as const
   try {
     return parseArgs({ args: args.flatMap(flagOf), allowPositionals: true, options })
   } catch (cause) {
@@ -196,7 +213,7 @@ function parse(args: string[]) {
 
 /** Returns a flag without its value. A flag with a value such as `0` is left out: the Makefile passes the value of DRY_RUN as `--dry-run=0`. */
 function flagOf(argument: string): string[] {
-  const [, flag, word] = /^(--values|--dry-run|--edit)=(.*)$/s.exec(argument) ?? []
+  const [, flag, word] = /^(--values|--dry-run|--edit|--contradict)=(.*)$/s.exec(argument) ?? []
   if (flag === undefined || word === undefined) return [argument]
   const isMeant = meansYes(word)
   if (isMeant === undefined) throw misuse(`${argument} is neither yes nor no`)
@@ -205,57 +222,4 @@ function flagOf(argument: string): string[] {
 
 function misuse(message: string, cause?: unknown): OperationError {
   return new OperationError(message, { nextStep: usage, cause })
-}
-
-/**
- * Opens an event in an editor ($VISUAL or $EDITOR) and returns the saved bytes. If the edited event is refused, the file remains, and the error names
- * the file.
- * @param attempt the position of the failed record
- * @param refusalOf returns the reasons why an edited event would be refused
- * @param replayOf returns the position of the new record if the attempt was replayed during the edit
- * @throws {OperationError}
- */
-async function editEvent(
-  value: Buffer,
-  env: NodeJS.ProcessEnv,
-  attempt: string,
-  refusalOf: (after: Buffer) => string[],
-  replayOf: () => Promise<string | undefined>,
-): Promise<Buffer> {
-  const editor = env.VISUAL || env.EDITOR
-  if (!editor) {
-    throw new OperationError('no editor is configured', {
-      nextStep: 'set EDITOR, or name a file with the edited event: FILE=event.json',
-    })
-  }
-  const folder = mkdtempSync(join(tmpdir(), 'dead-letter-'))
-  const file = join(folder, 'event.json')
-  const text = value.toString()
-  const before = Buffer.from(text).equals(value) ? Buffer.from(prettyIfSame(text)) : value
-  writeFileSync(file, before, { mode: 0o600 })
-  // A shell runs the editor, so EDITOR may contain arguments, as in git: EDITOR="code --wait".
-  const { status, error } = spawnSync('sh', ['-c', `${editor} "$1"`, editor, file], { stdio: 'inherit' })
-  const after = readFileSync(file)
-  if (!error && status === 0 && !after.equals(before)) {
-    const why = refusalOf(after)
-    if (why.length > 0) {
-      throw new OperationError(`the edited event would be refused again:\n  ${why.join('\n  ')}`, {
-        nextStep: `fix ${file}, replay it with FILE=${file} ATTEMPT=${attempt}, then remove it, because it contains personal data`,
-      })
-    }
-    const replay = await replayOf()
-    if (replay !== undefined) {
-      throw new OperationError(
-        `${attempt} was replayed as ${replay} while you edited it; your edit was not published`,
-        {
-          nextStep: `make dead-letters SHOW=ID shows whether the replay failed; your edit is in ${file}. Remove this file, because it contains personal data`,
-        },
-      )
-    }
-  }
-  rmSync(folder, { recursive: true })
-  if (error || status !== 0)
-    throw new OperationError(`${editor} failed`, { nextStep: 'set EDITOR to an installed editor' })
-  if (after.equals(before)) throw new OperationError('the event is unchanged, so it is not replayed')
-  return after
 }

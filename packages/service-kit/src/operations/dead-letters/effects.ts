@@ -10,11 +10,17 @@ export interface RejectedAttempt {
   rejectedBy: readonly string[]
 }
 
-interface Consuming {
+export interface Consuming {
   name: string
   consumes: readonly string[]
   /** The address of the service's internal listener, and the token for dry runs. */
   dryRun: { url: string; token: string } | undefined
+}
+
+/** Returns the addresses and tokens in a text such as `order-service=http://host:port token,...`. */
+export function dryRunsIn(text: string): Map<string, { url: string; token: string }> {
+  const pairs = text.split(',').map((pair) => /^([^=]+)=(\S+) (\S+)$/.exec(pair))
+  return new Map(pairs.flatMap((pair) => (pair ? [[pair[1] ?? '', { url: pair[2] ?? '', token: pair[3] ?? '' }]] : [])))
 }
 
 type Kept = NonNullable<DryRunRecord['kept']>
@@ -56,7 +62,7 @@ export const keptContent = (value: Buffer, key: Buffer | undefined): Kept => ({
 const timeoutMs = 5_000
 
 async function ask(dryRun: Consuming['dryRun'], record: DryRunRecord): Promise<Verdict> {
-  if (!dryRun) return { result: 'unknown', why: 'no address is set: set Monitor__DryRuns' }
+  if (!dryRun) return { result: 'unknown', why: 'the variable Monitor__DryRuns has no address of it' }
   try {
     const response = await fetch(`${dryRun.url}/dry-run`, {
       method: 'POST',

@@ -10,7 +10,8 @@ describe('the command `dead-letters`', () => {
 
   it('publishes nothing with `--dry-run`, and hides personal data by default', () => {
     expect(readArguments(['show', 'ab'])).to.deep.equal({ command: 'show', what: 'ab', values: false })
-    const replay = { command: 'replay', what: 'all', dryRun: true, edit: false, file: undefined, attempt: undefined }
+    const none = { edit: false, file: undefined, attempt: undefined, contradict: false }
+    const replay = { command: 'replay', what: 'all', dryRun: true, ...none }
     expect(readArguments(['replay', 'all', '--dry-run'])).to.deep.equal(replay)
   })
 
