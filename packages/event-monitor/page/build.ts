@@ -41,7 +41,7 @@ interface Bundle {
 export async function bundlePage(): Promise<Bundle> {
   const { outputFiles, metafile } = await build({
     absWorkingDir: here.replace(/\/$/, ''),
-    entryPoints: ['main.tsx', 'theme.ts', 'styles/main.css', 'icon.svg'],
+    entryPoints: ['main.tsx', 'theme.ts', 'live-worker.ts', 'styles/main.css', 'icon.svg'],
     outdir: dist,
     entryNames: 'assets/[name]-[hash]',
     chunkNames: 'assets/[name]-[hash]',
@@ -150,6 +150,7 @@ function html(entry: (source: string) => string, firstView: string[]): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="description" content="Shows the events of this application, and edits and replays failed events">
 <link rel="icon" href="${entry('icon.svg')}">
+<link rel="live-worker" href="${entry('live-worker.ts')}">
 <script src="${entry('theme.ts')}"></script>
 <link rel="stylesheet" href="${entry('styles/main.css')}">
 ${preloads.join('')}<script type="module" src="${entry('main.tsx')}"></script>

@@ -43,11 +43,20 @@ export async function request(path: string, init: RequestInit = {}): Promise<Res
   const sent = credential()
   const response = await answerTo(path, { ...init, headers: { ...init.headers, ...authorization(sent) } })
   if (response.ok) return response
-  const problem = await problemOf(response)
-  // Ignores the refusal of an old credential if the user has signed in again since the request.
-  if (problem.status === 401 && sent === credential()) refuse(problem)
-  throw new ApiProblem(problem)
+  throw refused(await problemOf(response), sent)
 }
+
+/** Returns the error of a refused request. Ignores the refusal of an old credential if the user has signed in again since the request. */
+function refused(problem: Problem, sent: string | null): ApiProblem {
+  if (problem.status === 401 && sent === credential()) refuse(problem)
+  return new ApiProblem(problem)
+}
+
+export const authorizationHeader = (): string | null => authorization().authorization ?? null
+
+/** Returns the error of a request that another program sent with a header of this tab. */
+export const refusalOf = (problem: Problem, header: string | null): ApiProblem =>
+  refused(problem, header === null ? null : header.replace(/^Bearer /, ''))
 
 /** @throws {ApiProblem} 401 or 403 if the key or token is refused */
 export async function tryCredential(key: string): Promise<void> {

@@ -1,8 +1,10 @@
 import { signal } from '@preact/signals'
-import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { type Completeness, type Job, type LiveBatch, type LiveMessages, paths } from '../../src/api/index.ts'
+import { readMessages } from '../lib/event-stream.ts'
 import { RateWindow } from '../lib/live-counts.ts'
-import { isRefusal, request } from './api.ts'
+import { authorizationHeader, isRefusal, refusalOf, request } from './api.ts'
+import { root } from './location.ts'
+import { isShared, readShared } from './shared-stream.ts'
 
 /**
  * `lost`: broken since the time in `since`; `away`: closed while the tab is hidden; `refused`: closed until the user
@@ -20,7 +22,7 @@ export const jobs = signal<ReadonlyMap<string, Job>>(new Map())
 const nothing = '?guid=00000000-0000-0000-0000-000000000000'
 /** The page connects again after this time without a message. The monitor sends a message every second. */
 const silenceMs = 6000
-/** Time after which a hidden tab disconnects, because browsers allow only six connections per host. */
+/** Time after which a hidden tab disconnects, to save the work for its counts. */
 const awayMs = 5000
 
 interface Listener {
@@ -44,11 +46,16 @@ export function listen(to: Listener | null): void {
 }
 
 export function keepConnected(): void {
-  document.addEventListener('visibilitychange', () => {
+  const follow = () => {
     clearTimeout(leaving)
     if (document.hidden) leaving = setTimeout(leave, awayMs)
     else connect()
-  })
+  }
+  document.addEventListener('visibilitychange', follow)
+  addEventListener('pagehide', leave)
+  addEventListener('pageshow', ({ persisted }) => persisted && follow())
+  // A tab that was opened in the background gets no event.
+  if (document.hidden) follow()
 }
 
 export function connect(): void {
@@ -78,7 +85,7 @@ function open(): void {
   read(current.signal, ({ event, data }) => {
     if (current !== source) return
     waitForMore()
-    take[event as keyof LiveMessages]?.(JSON.parse(data))
+    take[event as keyof LiveMessages]?.(data as never)
   }).catch((error: unknown) => {
     if (current !== source) return
     if (isRefusal(error)) refused()
@@ -87,10 +94,17 @@ function open(): void {
 }
 
 /** Reads messages of the stream. @throws {ApiProblem} if the request fails, or an Error when the connection ends */
-async function read(signal: AbortSignal, take: (message: EventSourceMessage) => void): Promise<never> {
+async function read(signal: AbortSignal, take: (message: { event: string; data: unknown }) => void): Promise<never> {
+  const search = listener ? listener.search : nothing
+  if (isShared()) {
+    const authorization = authorizationHeader()
+    const url = new URL(root + paths.live, location.href).href
+    const problem = await readShared({ url, search, authorization }, signal, take)
+    if (problem) throw refusalOf(problem, authorization)
+  }
   // Uses `fetch`, because EventSource cannot send an authorization header.
-  const response = await request(paths.live + (listener ? listener.search : nothing), { signal })
-  await readMessages(response, take)
+  const response = await request(paths.live + search, { signal })
+  await readMessages(response, ({ event = '', data }) => take({ event, data: JSON.parse(data) }))
   throw new Error('the event stream has ended')
 }
 
@@ -131,24 +145,4 @@ function lost(): void {
   if (connection.value.state !== 'lost') connection.value = { state: 'lost', since: Date.now() }
   failures += 1
   retry = setTimeout(open, Math.min(10_000, 500 * 2 ** Math.min(failures, 5)))
-}
-
-/** Handles the messages of a `text/event-stream`. @throws {TypeError} when the connection breaks */
-async function readMessages(response: Response, take: (message: EventSourceMessage) => void): Promise<void> {
-  if (!response.body) return
-  const onEvent = (message: EventSourceMessage) => {
-    try {
-      take(message)
-    } catch (error) {
-      // An error of the page must not end the connection.
-      reportError(error)
-    }
-  }
-  const parser = createParser({ onEvent })
-  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
-  for (;;) {
-    const { done, value } = await reader.read()
-    if (done) return
-    parser.feed(value)
-  }
 }

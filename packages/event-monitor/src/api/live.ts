@@ -4,12 +4,14 @@ import type { Completeness, Count, EventRow } from './events.ts'
 /**
  * `GET /v1/live` returns `text/event-stream` and takes an `EventFilter` without `from` and `to`. Each message has an
  * `event:`, and JSON as `data:`. After 15 s without a message, the monitor sends a comment. After each new connection,
- * it sends `hello`; `GET /v1/events` then returns the events that the client missed.
+ * it sends `hello`; `GET /v1/events` then returns the events that the client missed. A client that shows several filters
+ * sends each as a query string in the parameter `view`, because browsers allow only six connections.
  */
 export interface LiveMessages {
-  hello: { completeness: Completeness; batchMs: number; maxRows: number }
+  /** `view` is the index of the filter. */
+  hello: { completeness: Completeness; batchMs: number; maxRows: number; view: number }
   /** Sent at most ten times per second, and once per second if there are no events. */
-  batch: LiveBatch
+  batch: LiveBatch & { view: number }
   /** Progress or end of a replay job. */
   job: Job
 }

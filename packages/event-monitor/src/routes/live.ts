@@ -2,6 +2,7 @@ import type { Route, Streams } from '@orderflow/service-kit'
 import type { Completeness, Facets, Me, Rates } from '../api/events.ts'
 import type { Monitor } from '../monitor.ts'
 import { answer, filterInput, nameOf, numberInput } from './requests.ts'
+import { viewsInput } from './views-input.ts'
 
 const scopes = ['events:read', 'events:operate', 'events:reveal']
 const weekSeconds = 7 * 24 * 60 * 60
@@ -26,10 +27,20 @@ export function liveRoutes({ index, views, now }: Monitor, streams: Streams): Ro
       scope: 'events:read',
       summary: 'Stream new events',
       description:
-        'The messages are `hello`, `batch` and `job`. A batch has exact counts, and the newest rows of a tenth of a second.',
-      input: { filter: filterInput },
+        'The messages are `hello`, `batch` and `job`. A batch has exact counts, and the newest rows of a tenth of a second. With several filters in `view`, each `hello` and `batch` has the index of its filter.',
+      input: { filters: viewsInput },
       body: { name: 'LiveMessages', schema: { type: 'object' } },
-      open: ({ filter }, send) => views.open(filter, send),
+      open({ filters }, send) {
+        const closing = filters.map((filter, view) =>
+          views.open(filter, (event, data) => {
+            if (event === 'job') return view > 0 || send(event, data)
+            return send(event, { ...(data as object), view })
+          }),
+        )
+        return () => {
+          for (const close of closing) close()
+        }
+      },
     }),
     answer({
       path: '/v1/completeness',

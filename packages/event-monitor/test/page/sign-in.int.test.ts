@@ -31,7 +31,7 @@ describe('the sign-in dialog', () => {
     await page.locator('.completeness', { hasText: '● live' }).waitFor()
     expect(new URL(page.url()).search).to.equal('?topic=orderevents')
     const streams = tests.monitor.requests.filter(({ path, headers }) => path === '/v1/live' && headers.authorization)
-    expect(streams.map(({ query }) => query.get('topic'))).to.deep.equal(['orderevents'])
+    expect(streams.map(({ query }) => query.getAll('view'))).to.deep.equal([['topic=orderevents']])
     tests.monitor.batch({ matched: 4 })
     await page.getByText('4 events since you opened this view').waitFor()
     await page.getByRole('button', { name: 'Sign out me' }).waitFor()

@@ -22,7 +22,8 @@ export class FakeMonitor {
   /** The scopes of each key; null without authentication. */
   keys: Record<string, string[]> | null = null
   url = ''
-  readonly #streams = new Set<ServerResponse>()
+  /** Each stream, and the number of its views. */
+  readonly #streams = new Map<ServerResponse, number>()
   readonly #server = createServer((request, response) => void this.#answer(request, response))
   #sequence = 0
   #timer: ReturnType<typeof setInterval> | undefined
@@ -59,11 +60,15 @@ export class FakeMonitor {
     return this.#streams.size
   }
 
-  send<Name extends keyof LiveMessages>(name: Name, message: LiveMessages[Name]): void {
-    for (const stream of this.#streams) stream.write(`event: ${name}\ndata: ${JSON.stringify(message)}\n\n`)
+  /** @param only the index of a view; by default, all views receive the message */
+  send<Name extends keyof LiveMessages>(name: Name, message: Omit<LiveMessages[Name], 'view'>, only?: number): void {
+    for (const [stream, views] of this.#streams) {
+      for (let view = only ?? 0; view < (only ?? views - 1) + 1; view += 1)
+        stream.write(`event: ${name}\ndata: ${JSON.stringify({ ...message, view })}\n\n`)
+    }
   }
 
-  batch(some: Partial<LiveBatch>): void {
+  batch(some: Partial<LiveBatch>, view?: number): void {
     this.#sequence += 1
     const { indexLag, newest, kept, oldestKept, unreadable, isConnected } = this.answers.completeness
     this.send('batch', {
@@ -77,11 +82,11 @@ export class FakeMonitor {
       lost: { batches: 0, received: 0, matched: 0 },
       completeness: { indexLag, newest, kept, oldestKept, unreadable, isConnected },
       ...some,
-    })
+    }, view)
   }
 
   cutStreams(): void {
-    for (const stream of this.#streams) stream.destroy()
+    for (const stream of this.#streams.keys()) stream.destroy()
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -95,7 +100,7 @@ export class FakeMonitor {
     const problem =
       this.#denial(headers.authorization) ?? [...this.problems].find(([start]) => url.pathname.startsWith(start))?.[1]
     if (problem) return json(response, problem.status, problem)
-    if (url.pathname === '/v1/live') return this.#stream(response)
+    if (url.pathname === '/v1/live') return this.#stream(response, Math.max(1, url.searchParams.getAll('view').length))
     const answer = answerTo(this.answers, url.pathname, url.searchParams, body)
     if (answer !== undefined) return json(response, 200, answer)
     json(response, 404, { type: 'not-found', title: 'Not found', status: 404 })
@@ -113,13 +118,20 @@ export class FakeMonitor {
     return { type: 'insufficient-scope', title: 'The token or key does not allow this operation', status: 403, detail }
   }
 
-  #stream(response: ServerResponse): void {
+  /** Returns the filters of all requests for a stream. */
+  get filters(): URLSearchParams[] {
+    return this.requests
+      .filter(({ path }) => path === '/v1/live')
+      .flatMap(({ query }) => (query.has('view') ? query.getAll('view').map((view) => new URLSearchParams(view)) : [query]))
+  }
+
+  #stream(response: ServerResponse, views: number): void {
     response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
-    this.#streams.add(response)
+    this.#streams.set(response, views)
     response.on('close', () => this.#streams.delete(response))
-    response.write(
-      `event: hello\ndata: ${JSON.stringify({ completeness: this.answers.completeness, batchMs: 100, maxRows: 20 })}\n\n`,
-    )
+    const hello = { completeness: this.answers.completeness, batchMs: 100, maxRows: 20 }
+    for (let view = 0; view < views; view += 1)
+      response.write(`event: hello\ndata: ${JSON.stringify({ ...hello, view })}\n\n`)
   }
 
   #file(path: string, response: ServerResponse): void {

@@ -1,0 +1,82 @@
+import { eventually } from '@orderflow/cli'
+import { openPage } from '@orderflow/cli/browser'
+import { expect } from 'chai'
+import type { BrowserContext, Page } from 'playwright-core'
+import { pageTests } from './support/page-tests.ts'
+
+const key = `ofk_Ab3dEf9h_${'x'.repeat(43)}`
+
+describe('many tabs of one browser', () => {
+  const tests = pageTests()
+  const isLive = (page: Page) => page.locator('.completeness', { hasText: '● live' }).waitFor()
+  const count = (page: Page, matched: number) => page.getByText(`${matched} events since you opened this view`)
+
+  /** Opens more tabs in the same browser. Each has another filter. */
+  async function openMore(context: BrowserContext, many: number): Promise<Page[]> {
+    const pages: Page[] = []
+    for (let index = 0; index < many; index += 1) {
+      const page = await context.newPage()
+      await openPage(page, `${tests.monitor.url}/?topic=topic-${index}`, page.locator('.event-row .what').first())
+      pages.push(page)
+    }
+    return pages
+  }
+
+  it('share one stream, with a filter for each tab', async () => {
+    const first = await tests.open('/')
+    const pages = [first, ...(await openMore(first.context(), 8))]
+    for (const page of pages) await isLive(page)
+    await eventually(() => tests.monitor.viewers === 1, 'one stream for all tabs')
+    await eventually(() => tests.monitor.filters.at(-1)?.get('topic') === 'topic-7', 'a view for each tab')
+    for (const view of [0, 8]) tests.monitor.batch({ matched: 10 + view }, view)
+    await count(first, 10).waitFor()
+    await count(pages[8] as Page, 18).waitFor()
+    expect(await count(pages[4] as Page, 10).count()).to.equal(0)
+  })
+
+  it('continue when one of them is closed, or crashes', async () => {
+    const first = await tests.open('/')
+    const pages = await openMore(first.context(), 2)
+    for (const page of [first, ...pages]) await isLive(page)
+    await pages[0]?.close()
+    const crashing = await first.context().newCDPSession(first)
+    await crashing.send('Page.crash').catch(() => {})
+    const [, last] = pages as [Page, Page]
+    await last.bringToFront()
+    await eventually(async () => {
+      tests.monitor.batch({ matched: 1 })
+      return (await last.getByText(/\d events? since you opened this view/).count()) > 0
+    }, 'events in the last tab')
+    await isLive(last)
+  })
+
+  it('show nothing in a tab that is not signed in', async () => {
+    tests.monitor.keys = { [key]: ['events:read'] }
+    const page = await tests.open('/')
+    await page.getByLabel('API key or token').fill(key)
+    await page.getByRole('dialog').getByRole('button', { name: 'Sign in' }).click()
+    await isLive(page)
+    const other = await page.context().newPage()
+    await openPage(other, tests.monitor.url, other.getByRole('dialog', { name: 'Sign in' }))
+    await other.locator('.completeness', { hasText: 'not signed in' }).waitFor()
+    tests.monitor.batch({ matched: 4 })
+    await count(page, 4).waitFor()
+    expect(await other.locator('.event-row').count()).to.equal(0)
+    expect(await count(other, 4).count()).to.equal(0)
+    const streams = tests.monitor.requests.filter(({ path }) => path === '/v1/live')
+    expect(new Set(streams.map(({ headers }) => headers.authorization))).to.deep.equal(
+      new Set([`Bearer ${key}`, undefined]),
+    )
+  })
+
+  it('have streams of their own if the browser has no shared workers', async () => {
+    const page = await tests.open('/')
+    await page.context().addInitScript(() => {
+      Reflect.deleteProperty(globalThis, 'SharedWorker')
+    })
+    const other = await page.context().newPage()
+    await openPage(other, tests.monitor.url, other.locator('.event-row .what').first())
+    await isLive(other)
+    await eventually(() => tests.monitor.viewers === 2, 'a second stream')
+  })
+})
