@@ -78,11 +78,18 @@ export function localTopics(planned: () => Plan): void {
       expect(await topicDifferences(kafka, topics.processes)).to.deep.equal([])
     })
 
-    it('cause warnings about wrong settings if a sidecar created the topics, but none for missing topics', async () => {
+    it('cause warnings about wrong settings if a sidecar created the topics, and about missing topics', async () => {
       await withAdmin(kafka, (admin) => admin.createTopics({ topics: ['defaults'], partitions: 1, replicas: 1 }))
-      const specs = ['defaults', 'missing'].map((name) => ({ ...(topics.processes[0] as TopicSpec), name }))
-      await eventually(async () => (await topicDifferences(kafka, specs)).length > 0, 'the topic')
-      const lines = await topicDifferences(kafka, specs)
+      const names = ['defaults', 'gone', 'gone.dead']
+      const specs = names.map((name) => ({ ...(topics.processes[0] as TopicSpec), name }))
+      const isThere = (lines: string[]) => lines.some((line) => line.startsWith('topic defaults: '))
+      await eventually(async () => isThere(await topicDifferences(kafka, specs)), 'the topic')
+      const [gone, goneDead, ...lines] = await topicDifferences(kafka, specs)
+      expect(gone).to.match(/^topic gone does not exist: its events are neither published nor consumed\. Fix: make up/)
+      expect(goneDead).to.match(
+        /^topic gone\.dead does not exist: a partition of gone waits at its first invalid event/,
+      )
+      expect(await streamTroubles(kafka, specs)).to.include(goneDead)
       const settings = lines.map((line) => /^topic defaults: (\S+) is/.exec(line)?.[1])
       // The stack's brokers keep records for ever by default.
       expect(settings).to.deep.equal(['max.message.bytes', 'compression.type', 'message.timestamp.type'])

@@ -125,7 +125,8 @@ export function createLiveHub(openStream: OpenStream) {
     if (stream === group.current) group.current = null
     else group.next = null
     const wrong = new Set(viewsIn(why).map((view) => stream.searches[view]))
-    const isOver = ({ search, stream: own }: Member) => (wrong.size > 0 ? wrong.has(search) : own !== group.current || !own)
+    const isOver = ({ search, stream: own }: Member) =>
+      wrong.size > 0 ? wrong.has(search) : own !== group.current || !own
     for (const member of [...group.members]) if (isOver(member)) remove(group, member, why)
     if (wrong.size > 0 && group.members.size > 0) plan(group)
   }

@@ -29,7 +29,9 @@ describe('the stream that all tabs share', () => {
     const received: ToTab[] = []
     const leave = hub.join({ url: '/v1/live', search, authorization }, (message) => received.push(message))
     const texts = () =>
-      received.map((each) => (each.kind === 'message' ? each.event : each.kind === 'ended' ? each.problem.title : each.kind))
+      received.map((each) =>
+        each.kind === 'message' ? each.event : each.kind === 'ended' ? each.problem.title : each.kind,
+      )
     return { received, texts, leave }
   }
 

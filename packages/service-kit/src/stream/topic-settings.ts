@@ -44,19 +44,31 @@ const unknownTopic = 3
 /** The smallest number of brokers with which a topic survives the loss of one broker. */
 const cluster = 3
 
+/** Returns the line about a topic that does not exist, with the consequence and the fix. */
+export function missingTopic(topic: string): string {
+  const suffix = deadLetterTopic('')
+  const so = topic.endsWith(suffix)
+    ? `a partition of ${topic.slice(0, -suffix.length)} waits at its first invalid event`
+    : 'its events are neither published nor consumed'
+  return `topic ${topic} does not exist: ${so}. Fix: make up, or create the topic in your own Kafka`
+}
+
 /**
- * Compares topics with the required settings (docs/publishing.md#requirements-of-the-log). Returns a line for each difference, with its consequence
- * and the command that fixes it. If the user may not read the settings, it returns one line that names the missing right.
- * @param wanted the required settings by topic; missing topics are ignored
+ * Compares topics with the required settings (docs/publishing.md#requirements-of-the-log). Returns a line for each difference and each missing topic,
+ * with its consequence and the command that fixes it. If the user may not read the settings, it returns one line that names the missing right.
+ * @param wanted the required settings by topic
  */
 export async function settingDifferences(admin: Admin, wanted: ReadonlyMap<string, TopicSettings>): Promise<string[]> {
   const { topics, brokers } = await metadataOf(admin, [...wanted.keys()])
   const replicasOf = new Map(
     topics.map(({ name, partitions }) => [name, partitions[0]?.replicaNodes.length ?? 0] as const),
   )
-  const names = topics.filter(({ errorCode }) => errorCode !== unknownTopic).map(({ name }) => name)
-  if (names.length === 0) return []
-  const resources = names.map((resourceName) => ({
+  const [absent, present] = [true, false].map((isUnknown) =>
+    topics.filter(({ errorCode }) => (errorCode === unknownTopic) === isUnknown).map(({ name }) => name),
+  ) as [string[], string[]]
+  const missing = absent.map(missingTopic)
+  if (present.length === 0) return missing
+  const resources = present.map((resourceName) => ({
     resourceType: topicResource,
     resourceName,
     configurationKeys: null,
@@ -67,10 +79,11 @@ export async function settingDifferences(admin: Admin, wanted: ReadonlyMap<strin
   } catch (error) {
     if (!protocolErrors(error).includes('TOPIC_AUTHORIZATION_FAILED')) throw error
     return [
+      ...missing,
       'Kafka does not let this user read the settings of topics, so they are not compared. ./orderflow acls prints the right (DescribeConfigs)',
     ]
   }
-  return found.flatMap(({ resourceName: topic, configs }) => {
+  const differences = found.flatMap(({ resourceName: topic, configs }) => {
     const replicas = replicasOf.get(topic) ?? 0
     return [
       ...configDifferences(topic, configs, wanted.get(topic) ?? {}, replicas).map(
@@ -84,6 +97,7 @@ export async function settingDifferences(admin: Admin, wanted: ReadonlyMap<strin
         : []),
     ]
   })
+  return [...missing, ...differences]
 }
 
 interface Difference {

@@ -71,18 +71,22 @@ export class FakeMonitor {
   batch(some: Partial<LiveBatch>, view?: number): void {
     this.#sequence += 1
     const { indexLag, newest, kept, oldestKept, unreadable, isConnected } = this.answers.completeness
-    this.send('batch', {
-      sequence: this.#sequence,
-      at: new Date().toISOString(),
-      received: 0,
-      matched: 0,
-      invalid: 0,
-      rows: [],
-      added: { topic: [], type: [], publisher: [], validity: [] },
-      lost: { batches: 0, received: 0, matched: 0 },
-      completeness: { indexLag, newest, kept, oldestKept, unreadable, isConnected },
-      ...some,
-    }, view)
+    this.send(
+      'batch',
+      {
+        sequence: this.#sequence,
+        at: new Date().toISOString(),
+        received: 0,
+        matched: 0,
+        invalid: 0,
+        rows: [],
+        added: { topic: [], type: [], publisher: [], validity: [] },
+        lost: { batches: 0, received: 0, matched: 0 },
+        completeness: { indexLag, newest, kept, oldestKept, unreadable, isConnected },
+        ...some,
+      },
+      view,
+    )
   }
 
   cutStreams(): void {
@@ -122,7 +126,9 @@ export class FakeMonitor {
   get filters(): URLSearchParams[] {
     return this.requests
       .filter(({ path }) => path === '/v1/live')
-      .flatMap(({ query }) => (query.has('view') ? query.getAll('view').map((view) => new URLSearchParams(view)) : [query]))
+      .flatMap(({ query }) =>
+        query.has('view') ? query.getAll('view').map((view) => new URLSearchParams(view)) : [query],
+      )
   }
 
   #stream(response: ServerResponse, views: number): void {

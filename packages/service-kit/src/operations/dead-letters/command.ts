@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { deadLetterTopic } from '@orderflow/envelope'
 import { type KafkaConnection, protocolErrors } from '../../stream/kafka.ts'
 import { parsePosition, positionText } from '../../stream/record.ts'
+import { missingTopic } from '../../stream/topic-settings.ts'
 import type { Trust } from '../../trust/trust.ts'
 import { type GroupLock, withGroupLock } from '../group-lock.ts'
 import type { LogReader } from '../log-reader.ts'
@@ -27,6 +29,7 @@ export async function deadLettersCommand(
   try {
     const readUpTo = await deadLetterEnds(log)
     const deadLetters = await readDeadLetters(log)
+    printLines(await missingTopics(log, services))
     if (asked.command === 'list') {
       printLines(asked.what ? entryTable(selectEntries(deadLetters.entries, asked.what)) : groupLines(deadLetters))
       return 0
@@ -46,6 +49,16 @@ export async function deadLettersCommand(
   } finally {
     await log.close()
   }
+}
+
+/** Returns a line for each dead-letter topic of the services that does not exist. Without the topic, invalid events wait, and no list contains them. */
+export async function missingTopics(
+  log: Pick<LogReader, 'topics'>,
+  services: readonly Pick<Consuming, 'consumes'>[],
+): Promise<string[]> {
+  const existing = await log.topics()
+  const wanted = new Set(services.flatMap(({ consumes }) => consumes.map(deadLetterTopic)))
+  return [...wanted].filter((topic) => !existing.includes(topic)).map(missingTopic)
 }
 
 type ReplayCommand = Extract<DeadLettersCommand, { command: 'replay' }>

@@ -1,8 +1,17 @@
 import { expect } from 'chai'
-import { readArguments } from '../../../src/operations/dead-letters/command.ts'
+import { missingTopics, readArguments } from '../../../src/operations/dead-letters/command.ts'
 import { OperationError } from '../../../src/operations/terminal.ts'
 
 describe('the command `dead-letters`', () => {
+  it('names each dead-letter topic of the services that does not exist', async () => {
+    const services = [['orderevents', 'paymentevents'], ['orderevents'], []].map((consumes) => ({ consumes }))
+    const log = (...topics: string[]) => ({ topics: async () => topics })
+    expect(await missingTopics(log('orderevents', 'paymentevents.dead'), services)).to.deep.equal([
+      'topic orderevents.dead does not exist: a partition of orderevents waits at its first invalid event. Fix: make up, or create the topic in your own Kafka',
+    ])
+    expect(await missingTopics(log('orderevents.dead', 'paymentevents.dead'), services)).to.deep.equal([])
+  })
+
   it('lists all dead letters by default', () => {
     expect(readArguments([])).to.deep.equal({ command: 'list', what: undefined })
     expect(readArguments(['list', 'a/b'])).to.deep.equal({ command: 'list', what: 'a/b' })
