@@ -70,24 +70,38 @@ export const isPassing = ({ status }: Problem) => status === 0 || status === 429
 interface Task<Name extends string> {
   busy: Signal<Name | null>
   problem: Signal<Problem | null>
-  run: (name: Name, act: () => Promise<void>) => Promise<void>
+  /** Runs an action. A new action cancels the previous one. The action must not use its results after the signal has aborted. */
+  run: (name: Name, act: (signal: AbortSignal) => Promise<void>) => Promise<void>
+  /** Cancels the current action, for example because its input has changed. */
+  cancel: () => void
 }
 
 export function useTask<Name extends string>(): Task<Name> {
   const busy = useSignal<Name | null>(null)
   const problem = useSignal<Problem | null>(null)
+  const current = useRef<AbortController | null>(null)
+  const cancel = () => {
+    current.current?.abort()
+    current.current = null
+    busy.value = null
+  }
+  useEffect(() => cancel, [])
   return {
     busy,
     problem,
+    cancel,
     async run(name, act) {
+      cancel()
+      const own = new AbortController()
+      current.current = own
       busy.value = name
       problem.value = null
       try {
-        await act()
+        await act(own.signal)
       } catch (error) {
-        problem.value = asProblem(error)
+        if (!own.signal.aborted) problem.value = asProblem(error)
       } finally {
-        busy.value = null
+        if (!own.signal.aborted) busy.value = null
       }
     },
   }

@@ -1,6 +1,7 @@
 import { useComputed } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { type Job, paths, type ReplayRequest } from '../../src/api/index.ts'
+import { newerJob, withJob } from '../lib/jobs.ts'
 import { post } from './api.ts'
 import { useLoad } from './load.ts'
 import { connection, jobs } from './stream.ts'
@@ -25,7 +26,7 @@ export async function stop(id: string): Promise<void> {
 }
 
 function know(job: Job): void {
-  jobs.value = new Map(jobs.value).set(job.id, job)
+  jobs.value = withJob(jobs.value, job)
 }
 
 /** Returns a random key without `crypto.randomUUID`, which needs HTTPS or a local host. */
@@ -45,7 +46,7 @@ export function useJobs() {
   }, [isOpen])
   return useComputed(() => {
     const all = new Map((state.value.data?.items ?? []).map((job) => [job.id, job]))
-    for (const [id, job] of jobs.value) all.set(id, job)
+    for (const [id, job] of jobs.value) all.set(id, newerJob(all.get(id), job))
     return [...all.values()].sort((one, other) => other.startedAt.localeCompare(one.startedAt))
   })
 }

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals'
 import { type Completeness, type Job, type LiveBatch, type LiveMessages, paths } from '../../src/api/index.ts'
 import { readMessages } from '../lib/event-stream.ts'
+import { withJob } from '../lib/jobs.ts'
 import { RateWindow } from '../lib/live-counts.ts'
 import { authorizationHeader, isRefusal, refusalOf, request } from './api.ts'
 import { root } from './location.ts'
@@ -124,7 +125,7 @@ function takers(): { [Name in keyof LiveMessages]: (message: LiveMessages[Name])
       listener?.onBatch(batch)
     },
     job(job) {
-      jobs.value = new Map(jobs.value).set(job.id, job)
+      jobs.value = withJob(jobs.value, job)
     },
   }
 }

@@ -229,13 +229,19 @@ export function payAttention(): void {
   })
 }
 
+let counts = 0
+
 async function countProblems(): Promise<void> {
   if (!document.hidden && !refusal.value) {
+    counts += 1
+    const own = counts
     const [dead, missing, health] = await Promise.allSettled([
       get<DeadLetterGroups>(paths.deadLetters),
       get<MissingReactions>(`${paths.missing}?limit=1`),
       get<HealthView>(paths.health),
     ])
+    // A later count may have ended earlier.
+    if (own !== counts) return
     attention.value = {
       '/dead': dead.status === 'fulfilled' ? dead.value.open : 0,
       '/missing': missing.status === 'fulfilled' ? missing.value.total : 0,

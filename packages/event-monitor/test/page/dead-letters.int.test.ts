@@ -119,6 +119,92 @@ describe('the dead letters view', () => {
     )
   })
 
+  it('shows each service’s own outcome, and the fields in which an edit contradicts a service', async () => {
+    const publishes: never[] = []
+    const check = { isReady: true, faults: [], refusals: [], changes: [] }
+    const order = {
+      ...{ service: 'order-service', result: 'changes' as const, publishes, conflicts: ['/Payload/Total'] },
+      changes: [{ key: 'order/7d9f', before: { total: 12.5, day: 'Monday' }, after: { total: 13.5, day: 'Monday' } }],
+    }
+    const mail = { service: 'mail-service', result: 'unknown' as const, why: 'it does not answer' }
+    const stock = { service: 'stock-service', result: 'no-effect' as const, why: 'duplicate' as const, publishes }
+    const services = [order, { ...stock, conflicts: ['/Payload/Total'] }, mail]
+    tests.monitor.answers.deadLetterCheck = () => ({ ...check, dryRun: { services } })
+    const page = await tests.open(path)
+    await page.getByText('the edit contradicts the data of 2 of 3 services').waitFor()
+    const outcomes = page.getByRole('list', { name: 'Outcome in each service' }).getByRole('listitem')
+    expect(await outcomes.allInnerTexts()).to.deep.equal([
+      'order-service would change data that it stored for the original event',
+      'stock-service would ignore this edit and keep the original event',
+      'mail-service did not answer: it does not answer',
+    ])
+    expect(await page.getByText('every service would accept').count()).to.equal(0)
+    const verdict = page.getByRole('region', { name: 'stock-service' })
+    expect(await verdict.innerText()).to.match(/accepted the original event, with other values in \/Payload\/Total/)
+    if (process.env.SCREENSHOT) await page.screenshot({ path: process.env.SCREENSHOT, fullPage: true })
+  })
+
+  /** Makes the answers to a path wait until the returned function is called. */
+  function hold(start: string): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    tests.monitor.waits.set(start, promise)
+    return resolve
+  }
+
+  it('shows no result of a dry run under a newer text', async () => {
+    const page = await tests.open(path)
+    await page.getByText('services would reject this event again').waitFor()
+    const answer = hold('/v1/dry-run')
+    await page.getByRole('button', { name: 'Dry run' }).click()
+    await page.getByRole('button', { name: 'Asking the services…' }).waitFor()
+    await eventually(() => tests.monitor.requests.some((each) => each.path === '/v1/dry-run'), 'a dry run')
+    await page.locator('.cm-content').click()
+    await page.keyboard.type(' ')
+    await page.getByRole('button', { name: 'Dry run' }).waitFor()
+    answer()
+    await page.waitForTimeout(500)
+    expect(await page.getByText('Dry run: the effects in each service').count()).to.equal(0)
+  })
+
+  it('keeps the replay button disabled during a replay, also while the user types', async () => {
+    const page = await tests.open(path)
+    await page.getByText('services would reject this event again').waitFor()
+    await fixTotal(page)
+    await page.getByText('ready: every service would accept this event').waitFor()
+    const answer = hold('/v1/replays')
+    await page.getByRole('button', { name: 'Replay as edited' }).click()
+    const replaying = page.getByRole('button', { name: 'Replaying…' })
+    await replaying.waitFor()
+    const before = checks().length
+    await page.locator('.cm-content').click()
+    await page.keyboard.press('Control+End')
+    await page.keyboard.type(' ')
+    await eventually(() => checks().length > before, 'a check of the newer text')
+    await page.getByText('ready: every service would accept this event').waitFor()
+    expect(await replaying.isDisabled()).to.equal(true)
+    answer()
+    await page.locator('.job').first().waitFor()
+    expect(sent()).to.have.length(1)
+  })
+
+  it('ignores a page of the previous list that arrives late', async () => {
+    const [first, ...others] = tests.monitor.answers.deadLetterEntries(new URLSearchParams()).items
+    const complete = { ...tests.monitor.answers.completeness, shown: 1, total: 42, isAtLeast: false }
+    tests.monitor.answers.deadLetterEntries = (query) =>
+      query.get('cursor')
+        ? { items: others, next: null, complete }
+        : { items: first ? [first] : [], next: '1', complete }
+    const page = await tests.open('/dead?group=g1')
+    await page.getByText('1 of 42 shown').waitFor()
+    const answer = hold('/v1/dead-letters/entries')
+    await page.getByRole('button', { name: 'Show more' }).click()
+    await page.getByRole('link', { name: /^Replayed/ }).click()
+    answer()
+    await page.getByText('1 of 42 shown').waitFor()
+    await page.waitForTimeout(300)
+    expect(await page.locator('[aria-label="Entries of the group"] tbody tr').count()).to.equal(1)
+  })
+
   /** Simulates a replay by another user, after which the event failed again for another reason. Returns the new attempt. */
   function failAgain(): { topic: string; partition: number; offset: string } {
     const attempt = { topic: 'orderevents', partition: 1, offset: '2301' }

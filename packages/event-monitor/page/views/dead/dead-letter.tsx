@@ -70,7 +70,7 @@ const Done = ({ detail: { event } }: { detail: DeadLetterDetail }) => (
 )
 
 function Story({ detail: { entry, faults, event } }: { detail: DeadLetterDetail }) {
-  const deadLetter = entry.attempts.at(-1)?.rejections[0]?.deadLetter
+  const rejected = event?.row.position ?? entry.attempts.at(-1)?.rejections[0]?.deadLetter
   return (
     <section class="card story" aria-label="History">
       <ol>
@@ -103,9 +103,9 @@ function Story({ detail: { entry, faults, event } }: { detail: DeadLetterDetail 
           </>
         )}
       </p>
-      {deadLetter && (
+      {rejected && (
         <div class="actions">
-          <SaveFixture position={event ? event.row.position : deadLetter} />
+          <SaveFixture position={rejected} key={positionText(rejected)} />
         </div>
       )}
       {faults.length > 0 && <FaultList faults={faults} />}

@@ -5,12 +5,11 @@ import {
   type DeadLetterGroup,
   type DeadLetterGroups,
   type Page,
-  type Problem,
   paths,
 } from '../../../src/api/index.ts'
 import { useTitle } from '../../data/announce.ts'
 import { get, queryOf } from '../../data/api.ts'
-import { asProblem, useLoad } from '../../data/load.ts'
+import { useLoad, useTask } from '../../data/load.ts'
 import { go, search } from '../../data/location.ts'
 import { useJobs } from '../../data/replay.ts'
 import { jobs } from '../../data/stream.ts'
@@ -122,24 +121,24 @@ function Entries({ group, state }: { group: DeadLetterGroup; state: 'open' | 're
   const query = { group: group.id, state, limit: 50 }
   const { state: loaded, again } = useLoad<Page<DeadLetterEntry>>(`${paths.deadLetterEntries}${queryOf(query)}`)
   const more = useSignal<{ items: DeadLetterEntry[]; next: string | null } | null>(null)
-  const problem = useSignal<Problem | null>(null)
+  const loading = useTask<'more'>()
   const chosen = useSignal<ReadonlySet<string>>(new Set())
   const ended = [...jobs.value.values()].filter(({ state }) => state !== 'running').length
   useEffect(() => {
     if (ended > 0) again()
   }, [ended])
   useEffect(() => {
+    // A page that is still loading belongs to the previous list.
+    loading.cancel()
     more.value = null
     chosen.value = new Set()
   }, [loaded.value.data])
-  const goOn = async (cursor: string) => {
-    try {
-      const page = await get<Page<DeadLetterEntry>>(`${paths.deadLetterEntries}${queryOf({ ...query, cursor })}`)
+  const goOn = (cursor: string) =>
+    loading.run('more', async (signal) => {
+      const path = `${paths.deadLetterEntries}${queryOf({ ...query, cursor })}`
+      const page = await get<Page<DeadLetterEntry>>(path, signal)
       more.value = { items: [...(more.value?.items ?? []), ...page.items], next: page.next }
-    } catch (error) {
-      problem.value = asProblem(error)
-    }
-  }
+    })
   const choose = (id: string, isChosen: boolean) => {
     const next = new Set(chosen.value)
     if (isChosen) next.add(id)
@@ -177,7 +176,7 @@ function Entries({ group, state }: { group: DeadLetterGroup; state: 'open' | 're
               <p class="quiet">
                 {count(items.length)} of {count(page.complete.total)} shown{' '}
                 {next && (
-                  <button type="button" onClick={() => goOn(next)}>
+                  <button type="button" disabled={loading.busy.value !== null} onClick={() => goOn(next)}>
                     Show more
                   </button>
                 )}
@@ -186,7 +185,7 @@ function Entries({ group, state }: { group: DeadLetterGroup; state: 'open' | 're
           )
         }}
       </Answer>
-      {problem.value && <ProblemBox problem={problem.value} />}
+      {loading.problem.value && <ProblemBox problem={loading.problem.value} />}
     </section>
   )
 }

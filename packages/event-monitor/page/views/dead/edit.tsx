@@ -5,6 +5,7 @@ import {
   type DeadLetterDetail,
   type DryRunResult,
   type Job,
+  type Problem,
   paths,
   type RecordPosition,
 } from '../../../src/api/index.ts'
@@ -37,7 +38,10 @@ export function EditForm({ detail: { entry, attempt, refusals }, editable, again
   const base = useSignal({ attempt: draft ? (positionIn(draft.attempt) ?? attempt) : attempt, editable })
   const text = useSignal(draft?.text ?? editable)
   const check = useSignal<CheckResult | null>(null)
-  const { busy, problem, run } = useTask<'checking' | 'dry-run' | 'sending'>()
+  const isChecking = useSignal(false)
+  const checkProblem = useSignal<Problem | null>(null)
+  const trial = useTask<'dry-run'>()
+  const sending = useTask<'sending'>()
   const dryRun = useSignal<DryRunResult | null>(null)
   const started = useSignal<{ job: Job; attempt: string } | null>(null)
   const isKept = useSignal(true)
@@ -56,17 +60,19 @@ export function EditForm({ detail: { entry, attempt, refusals }, editable, again
     if (!may('events:operate')) return
     const controller = new AbortController()
     check.value = null
-    problem.value = null
-    busy.value = isReadable && !isStale ? 'checking' : null
+    checkProblem.value = null
+    isChecking.value = isReadable && !isStale
     if (!isReadable || isStale) return
+    const { signal } = controller
     const timer = setTimeout(
       async () => {
         try {
-          check.value = await post<CheckResult>(paths.deadLetterCheck(entry.id), request, { signal: controller.signal })
+          const checked = await post<CheckResult>(paths.deadLetterCheck(entry.id), request, { signal })
+          if (!signal.aborted) check.value = checked
         } catch (error) {
-          if (!controller.signal.aborted) problem.value = asProblem(error)
+          if (!signal.aborted) checkProblem.value = asProblem(error)
         } finally {
-          if (!controller.signal.aborted) busy.value = null
+          if (!signal.aborted) isChecking.value = false
         }
       },
       check.value === null && !isEdited ? 0 : pause,
@@ -90,6 +96,8 @@ export function EditForm({ detail: { entry, attempt, refusals }, editable, again
 
   const change = (next: string) => {
     text.value = next
+    trial.cancel()
+    trial.problem.value = null
     dryRun.value = null
     const made = next === base.value.editable ? null : { attempt: positionText(base.value.attempt), text: next }
     isKept.value = keepDraft(sessionStorage, entry.id, made)
@@ -104,7 +112,7 @@ export function EditForm({ detail: { entry, attempt, refusals }, editable, again
     change(text.value)
   }
   const send = () =>
-    run('sending', async () => {
+    sending.run('sending', async () => {
       try {
         const job = await replay({ entries: [entry.id], ...request })
         started.value = { job, attempt: positionText(request.attempt) }
@@ -116,6 +124,8 @@ export function EditForm({ detail: { entry, attempt, refusals }, editable, again
     })
   const origin = base.value.attempt
   const isReady = check.value?.isReady === true
+  const isBusy = isChecking.value || trial.busy.value !== null || sending.busy.value !== null
+  const problems = [checkProblem, trial.problem, sending.problem].flatMap(({ value }) => value ?? [])
   const result = dryRun.value ?? check.value?.dryRun
   return (
     <section class="edit" aria-label="Edit and replay">
@@ -162,32 +172,30 @@ export function EditForm({ detail: { entry, attempt, refusals }, editable, again
           </p>
         </div>
         <div>
-          <CheckView
-            check={check.value}
-            isChecking={busy.value === 'checking'}
-            isReadable={isReadable}
-            refusals={refusals}
-          />
-          {problem.value && <ProblemBox problem={problem.value} />}
+          <CheckView check={check.value} isChecking={isChecking.value} isReadable={isReadable} refusals={refusals} />
+          {problems.map((problem) => (
+            <ProblemBox problem={problem} key={problem.title} />
+          ))}
           <div class="actions">
             <button
               type="button"
-              disabled={busy.value !== null || !isReadable || !may('events:operate')}
+              disabled={isBusy || !isReadable || !may('events:operate')}
               onClick={() =>
-                run('dry-run', async () => {
-                  dryRun.value = await post<DryRunResult>(paths.dryRun, { position: origin, ...edited })
+                trial.run('dry-run', async (signal) => {
+                  const result = await post<DryRunResult>(paths.dryRun, { position: origin, ...edited }, { signal })
+                  if (!signal.aborted) dryRun.value = result
                 })
               }
             >
-              {busy.value === 'dry-run' ? 'Asking the services…' : 'Dry run'}
+              {trial.busy.value ? 'Asking the services…' : 'Dry run'}
             </button>
             <button
               type="button"
               class="main"
-              disabled={!isReady || isStale || busy.value !== null || (job !== null && !isOver) || isReplayed}
+              disabled={!isReady || isStale || isBusy || (job !== null && !isOver) || isReplayed}
               onClick={send}
             >
-              {busy.value === 'sending' ? 'Replaying…' : isEdited ? 'Replay as edited' : 'Replay unchanged'}
+              {sending.busy.value ? 'Replaying…' : isEdited ? 'Replay as edited' : 'Replay unchanged'}
             </button>
             {!may('events:operate') && <span class="quiet">Replaying needs the scope events:operate.</span>}
           </div>

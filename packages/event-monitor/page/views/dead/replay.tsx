@@ -18,9 +18,11 @@ export function ReplayMany({ group, chosen }: { group: DeadLetterGroup; chosen: 
   const many = chosen.length || group.open
   const send = (event: Event) => {
     event.preventDefault()
-    void run('beginning', async () => {
+    void run('beginning', async (signal) => {
       const what = chosen.length > 0 ? { entries: chosen } : { group: group.id }
-      started.value = await replay({ ...what, perSecond: perSecond.value })
+      const job = await replay({ ...what, perSecond: perSecond.value })
+      if (signal.aborted) return
+      started.value = job
       isAsking.value = false
     })
   }

@@ -34,8 +34,8 @@ export function Actions({ detail }: { detail: EventDetail }) {
               : 'This action needs the scope events:operate'
           }
           onClick={() =>
-            run('dry-run', async () => {
-              dryRun.value = await post<DryRunResult>(paths.dryRun, { position })
+            run('dry-run', async (signal) => {
+              dryRun.value = await post<DryRunResult>(paths.dryRun, { position }, { signal })
             })
           }
         >
@@ -88,9 +88,11 @@ function Reveal({ position, close, onRevealed }: Props) {
   const { busy, problem, run } = useTask<'recording'>()
   const submit = (event: Event) => {
     event.preventDefault()
-    void run('recording', async () =>
-      onRevealed(await post<Revealed>(paths.reveal(position), { reason: reason.value.trim() })),
-    )
+    void run('recording', async (signal) => {
+      const revealed = await post<Revealed>(paths.reveal(position), { reason: reason.value.trim() }, { signal })
+      // The user may have closed the dialog, or opened another event.
+      if (!signal.aborted) onRevealed(revealed)
+    })
   }
   const isShort = reason.value.trim().length < 3
   return (

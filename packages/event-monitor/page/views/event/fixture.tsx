@@ -15,9 +15,9 @@ export function SaveFixture({ position }: { position: RecordPosition }) {
         disabled={busy.value !== null}
         title="Downloads the event with example values, as a test of the service that received it"
         onClick={() =>
-          run('fixture', async () => {
+          run('fixture', async (signal) => {
             saved.value = null
-            const fixture = await get<Fixture>(paths.fixture(position))
+            const fixture = await get<Fixture>(paths.fixture(position), signal)
             download(fixture)
             saved.value = fixture
           })

@@ -52,6 +52,7 @@ export class LiveSession {
   #timer: ReturnType<typeof setTimeout> | undefined
   #cursor: { after: string; next: string } | null = null
   #isFirstHello = true
+  #list = 0
   #unshown: LiveBatch[] = []
 
   constructor(filter: EventFilter, seconds: number) {
@@ -93,8 +94,10 @@ export class LiveSession {
   }
 
   async newest(): Promise<void> {
+    const list = this.#newList()
     try {
       const page = await this.#ask<Page<EventRow>>(paths.events, { limit: pageSize })
+      if (list !== this.#list) return
       batch(() => {
         this.#buffer.clear()
         this.#buffer.addNewer(page.items, 0)
@@ -109,6 +112,12 @@ export class LiveSession {
     }
   }
 
+  /** Returns the number of a list that replaces the shown one, when it is loaded. */
+  #newList(): number {
+    this.#list += 1
+    return this.#list
+  }
+
   async goBack(): Promise<void> {
     if (this.older.value !== 'more' || !this.isReady.value) return
     this.stop()
@@ -121,7 +130,13 @@ export class LiveSession {
       const where = isNext
         ? { cursor: this.#cursor?.next }
         : { to: this.#filter.to && before ? earlier(this.#filter.to, to) : to }
+      const list = this.#list
       const page = await this.#ask<Page<EventRow>>(paths.events, { limit: pageSize, ...where })
+      // The list was loaded again in the meantime, so this page would follow other rows.
+      if (list !== this.#list) {
+        if (this.older.value === 'loading') this.older.value = 'more'
+        return
+      }
       batch(() => {
         this.#buffer.addOlder(page.items)
         this.#showPage(page)

@@ -19,6 +19,8 @@ export class FakeMonitor {
   requests: ReceivedRequest[] = []
   /** Maps the beginning of a path to the problem that the server returns for this path. */
   problems = new Map<string, Problem>()
+  /** Maps the beginning of a path to a promise, for which the server waits before it answers. */
+  waits = new Map<string, Promise<unknown>>()
   /** The scopes of each key; null without authentication. */
   keys: Record<string, string[]> | null = null
   url = ''
@@ -53,6 +55,7 @@ export class FakeMonitor {
     this.answers = sampleAnswers()
     this.requests = []
     this.problems.clear()
+    this.waits.clear()
     this.keys = null
   }
 
@@ -101,6 +104,7 @@ export class FakeMonitor {
     const body = request.method === 'POST' ? JSON.parse((await text(request)) || 'null') : undefined
     const { method = 'GET', headers } = request
     this.requests.push({ method, path: url.pathname, query: url.searchParams, body, headers })
+    await [...this.waits].find(([start]) => url.pathname.startsWith(start))?.[1]
     const problem =
       this.#denial(headers.authorization) ?? [...this.problems].find(([start]) => url.pathname.startsWith(start))?.[1]
     if (problem) return json(response, problem.status, problem)
