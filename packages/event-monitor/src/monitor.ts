@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Background, ServiceContext } from '@orderflow/service-kit'
+import { type Background, type ServiceContext, SettingsError } from '@orderflow/service-kit'
 import { applicationFile, type Reaction, readApplication } from '@orderflow/service-kit/application'
 import { connectionOf } from '@orderflow/service-kit/kafka'
 import { type Listing, readListing, readTrust, type Trust } from '@orderflow/service-kit/trust'
@@ -39,7 +39,7 @@ export function openMonitor(
 ): Monitor & Background {
   const { settings, log, now, newId } = context
   const { Monitor: own, Stream, Trust: trustSettings, Telemetry } = settings
-  const kafka = connectionOf(Stream) ?? { bootstrapBrokers: ['127.0.0.1:9092'] }
+  const kafka = connectionOf(Stream) ?? { bootstrapBrokers: [] }
   const folder = join(resolve(fileURLToPath(root), own.Folder), '/')
   const application = readApplication(applicationFile(fileURLToPath(root)))
   const { services: entries, reactions } = application
@@ -92,6 +92,8 @@ export function openMonitor(
     tracePage: Telemetry.TracePage,
     isSigned: trustSettings.SigningKeys !== '',
     async start() {
+      if (kafka.bootstrapBrokers.length === 0)
+        throw new SettingsError('appsettings.json', ['Stream__Brokers: is missing; set this variable'])
       await index.start()
       if (!isStopping) await replays.resume()
     },

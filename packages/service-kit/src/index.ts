@@ -11,7 +11,7 @@ export {
 export type { DryRunRecord, Verdict } from './runtime/dry-run.ts'
 export { run } from './runtime/run.ts'
 export { section } from './runtime/sections.ts'
-export { type BaseSettings, readSettings } from './runtime/settings.ts'
+export { type BaseSettings, readSettings, SettingsError } from './runtime/settings.ts'
 export { OverloadError } from './sidecar/batcher.ts'
 export { SidecarError, UncertainError } from './sidecar/sidecar.ts'
 export { createDocuments, type Documents, type DocumentsOf } from './state/documents.ts'

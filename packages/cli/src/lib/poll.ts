@@ -10,7 +10,7 @@ interface PollOptions {
 
 const startTimeoutMs = 60_000
 
-/** The time that a call may always take, in milliseconds, even if the timeout is shorter. */
+/** The time that a call may always take, in milliseconds, even if the deadline is nearer. */
 const leastAnswerMs = 1_000
 
 /**
@@ -25,12 +25,12 @@ export async function poll<Answer>(
   for (;;) {
     if (signal?.aborted) throw new CliError('interrupted', 'interrupted')
     const begun = Date.now()
-    const answer = await within(Math.max(timeoutMs, leastAnswerMs), probe())
+    const answer = await within(Math.max(deadline - begun, leastAnswerMs), probe())
     if (answer !== undefined && answer !== false) return answer
     const now = Date.now()
-    if (now > deadline) return undefined
+    if (now >= deadline) return undefined
     // Waits longer after a slow call, because programs that are starting need the processor.
-    await sleep(Math.max(everyMs, 2 * (now - begun)))
+    await pause(Math.min(Math.max(everyMs, 2 * (now - begun)), deadline - now), signal)
   }
 }
 

@@ -1,4 +1,4 @@
-import type { KafkaConnection } from '@orderflow/service-kit/kafka'
+import { createSharedConnection, type KafkaConnection } from '@orderflow/service-kit/kafka'
 import type { Entry, LogReader } from '@orderflow/service-kit/log'
 import type { Client, Outcome, ReplayOptions } from '@orderflow/service-kit/operations'
 
@@ -16,31 +16,10 @@ export interface LogAccess {
 }
 
 export function createLogAccess(kafka: KafkaConnection): LogAccess {
-  let log: LogReader | undefined
-  let timer: NodeJS.Timeout | undefined
-
-  async function drop(): Promise<void> {
-    const closing = log
-    log = undefined
-    clearTimeout(timer)
-    await closing?.close().catch(() => {})
-  }
-
-  async function read<T>(work: (log: LogReader) => Promise<T>): Promise<T> {
-    const { openLog } = await operations()
-    log ??= openLog(kafka)
-    clearTimeout(timer)
-    timer = setTimeout(drop, idleMs).unref()
-    try {
-      return await work(log)
-    } catch (error) {
-      await drop()
-      throw error
-    }
-  }
+  const shared = createSharedConnection(async () => (await operations()).openLog(kafka), idleMs)
 
   return {
-    read,
+    read: shared.use,
     async *replay(entries, options) {
       const { Producer } = await import('@platformatic/kafka')
       const { openLog, publishReplay, replayEntries } = await operations()
@@ -53,6 +32,6 @@ export function createLogAccess(kafka: KafkaConnection): LogAccess {
         await Promise.allSettled([reader.close(), producer.close()])
       }
     },
-    close: drop,
+    close: shared.close,
   }
 }

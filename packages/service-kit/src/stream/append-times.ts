@@ -2,6 +2,7 @@ import type { Admin, AdminOptions } from '@platformatic/kafka'
 import { timeLimit } from '../limits.ts'
 import { connectionOf, fetchBatches, leaderOf, metadataOf, type StreamSettings } from './kafka.ts'
 import { positionText, type RecordPosition } from './record.ts'
+import { createSharedConnection } from './shared-connection.ts'
 
 /**
  * Returns the times at which the broker appended records, by position, in milliseconds since 1970. It leaves out deleted records, and records whose
@@ -22,18 +23,21 @@ const options = {
   requestTimeout: timeLimit(30_000),
 }
 
+/** Old unsigned records arrive in many deliveries, one after the other. */
+const idleMs = 10_000
+
 /** Creates a function that asks Kafka itself for these times, because sidecars do not report whether the broker set a time (Dapr 1.18). */
 export function createAppendTimes(settings: StreamSettings): AppendTimes {
   const connection = connectionOf(settings)
+  const shared = createSharedConnection(async () => {
+    const { Admin } = await import('@platformatic/kafka')
+    return new Admin({ ...options, ...connection } as AdminOptions)
+  }, idleMs)
   return async (positions) => {
     if (!connection) throw new Error('no broker is configured: set Stream__Brokers')
-    const { Admin } = await import('@platformatic/kafka')
-    const admin = new Admin({ ...options, ...connection } as AdminOptions)
-    try {
-      return await appendTimes(admin, positions)
-    } finally {
-      await admin.close()
-    }
+    const ask = () => shared.use((admin) => appendTimes(admin, positions))
+    // An open connection may have broken since the last delivery.
+    return await (shared.isOpen() ? ask().catch(ask) : ask())
   }
 }
 

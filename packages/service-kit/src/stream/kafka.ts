@@ -206,3 +206,5 @@ export async function mayBeginTransactions(admin: Admin): Promise<boolean | unde
   }
   return undefined
 }
+
+export { createSharedConnection } from './shared-connection.ts'
