@@ -2,13 +2,13 @@ import { expect } from 'chai'
 import { newerJob, withJob } from '../../page/lib/jobs.ts'
 import { job } from './support/dead-sample.ts'
 
-describe('states of a replay job that arrive in any order', () => {
+describe('withJob', () => {
   const none = { refused: 0, done: 0 }
   const begun = job({ state: 'running', replayed: 0, ...none })
   const later = job({ state: 'running', replayed: 40, ...none })
   const ended = job({ state: 'stopped', replayed: 40, ...none })
 
-  it('never replace a newer state', () => {
+  it('keeps the newest state of a job, in every order of arrival', () => {
     for (const order of [
       [begun, later, ended],
       [ended, begun, later],

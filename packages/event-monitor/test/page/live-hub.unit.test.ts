@@ -10,7 +10,7 @@ interface Opened {
   fail: (problem: Problem) => void
 }
 
-describe('the stream that all tabs share', () => {
+describe('createLiveHub', () => {
   let streams: Opened[]
   let hub: ReturnType<typeof createLiveHub>
   beforeEach(() => {
@@ -35,7 +35,7 @@ describe('the stream that all tabs share', () => {
     return { received, texts, leave }
   }
 
-  it('has one view for each filter, and sends each tab only the messages of its filter', async () => {
+  it('opens one view for each filter, and sends each tab only the messages of its filter', async () => {
     const [one, two, same] = [tab('?topic=a'), tab(''), tab('?topic=a')]
     await pause()
     expect(streams.map(({ url }) => url)).to.deep.equal(['/v1/live?view=topic%3Da&view='])

@@ -6,7 +6,7 @@ import { pageTests } from './support/page-tests.ts'
 
 const key = `ofk_Ab3dEf9h_${'x'.repeat(43)}`
 
-describe('many tabs of one browser', () => {
+describe('the live stream of many tabs', () => {
   const tests = pageTests()
   const isLive = (page: Page) => page.locator('.completeness', { hasText: '● live' }).waitFor()
   const count = (page: Page, matched: number) => page.getByText(`${matched} events since you opened this view`)
@@ -22,7 +22,7 @@ describe('many tabs of one browser', () => {
     return pages
   }
 
-  it('share one stream, with a filter for each tab', async () => {
+  it('filters the events for each tab', async () => {
     const first = await tests.open('/')
     const pages = [first, ...(await openMore(first.context(), 8))]
     for (const page of pages) await isLive(page)
@@ -34,7 +34,7 @@ describe('many tabs of one browser', () => {
     expect(await count(pages[4] as Page, 10).count()).to.equal(0)
   })
 
-  it('continue when one of them is closed, or crashes', async () => {
+  it('continues when a tab is closed, or crashes', async () => {
     const first = await tests.open('/')
     const pages = await openMore(first.context(), 2)
     for (const page of [first, ...pages]) await isLive(page)
@@ -50,7 +50,7 @@ describe('many tabs of one browser', () => {
     await isLive(last)
   })
 
-  it('show nothing in a tab that is not signed in', async () => {
+  it('excludes a tab before its sign-in', async () => {
     tests.monitor.keys = { [key]: ['events:read'] }
     const page = await tests.open('/')
     await page.getByLabel('API key or token').fill(key)
@@ -69,7 +69,7 @@ describe('many tabs of one browser', () => {
     )
   })
 
-  it('have streams of their own if the browser has no shared workers', async () => {
+  it('opens for each tab in a browser without shared workers', async () => {
     const page = await tests.open('/')
     await page.context().addInitScript(() => {
       Reflect.deleteProperty(globalThis, 'SharedWorker')

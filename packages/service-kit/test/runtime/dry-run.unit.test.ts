@@ -121,7 +121,7 @@ describe('a dry run', () => {
     expect((await dryRun(created())).result).to.equal('unknown')
   })
 
-  describe('of an edited event that the service has accepted', () => {
+  describe('conflicts of an edited event', () => {
     const total = (Total: number) => created({ OrderId, CustomerName: 'n', CustomerTaxId: 't', Total })
     const base64 = (document: unknown) => Buffer.from(JSON.stringify(document)).toString('base64')
     type Handler = (event: FullEvent<'OrderCreated'>, documents: DocumentsOf) => Promise<boolean>
@@ -137,7 +137,7 @@ describe('a dry run', () => {
           return true
         },
       })
-    /** Stores the newest total beside the first name. */
+    /** Stores the newest total with the first name. */
     const mixes: Handler = async ({ Payload: { OrderId: id, Total, CustomerName } }, documents) =>
       await documents('').change({
         key: `thing/${id}`,
@@ -202,14 +202,14 @@ describe('a dry run', () => {
       expect(await tryEdit(keepsFirst, renamed)).to.deep.include({ why: 'not-handled', conflicts: ['/Name'] })
     })
 
-    it('names no field that the service does not read, and no Id', async () => {
+    it('names only fields that the service reads, except the Id', async () => {
       stored()
       const Payload = { ...total(10).Payload, CustomerName: 'another' }
       const edited = { ...total(10), Id: '7d9f3c52-2f0b-4c7e-9f59-0a5d1f3b8e12', Payload }
       expect(await tryEdit(keepsFirst, edited)).to.deep.include({ result: 'no-effect', conflicts: [] })
     })
 
-    it('finds no conflict with an event that the service rejects or does not handle', async () => {
+    it('ignores an original event that the service rejects or does not handle', async () => {
       const invalid = { ...total(10), Payload: { OrderId } }
       expect(await tryEdit(keepsFirst, total(11), invalid)).to.deep.include({ result: 'changes', conflicts: [] })
       const unhandled = { ...total(10), Name: 'StockCounted' }

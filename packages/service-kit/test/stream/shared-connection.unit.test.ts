@@ -7,7 +7,7 @@ interface Fake {
   close(): void
 }
 
-describe('a shared connection', () => {
+describe('createSharedConnection', () => {
   let opened: Fake[]
   let shared: SharedConnection<Fake>
   beforeEach(() => {
@@ -42,7 +42,7 @@ describe('a shared connection', () => {
     expect(closed()).to.deep.equal([false])
   })
 
-  it('is closed when it was unused for some time, but never while a call uses it', async () => {
+  it('closes the connection when it was unused for some time, but never while a call uses it', async () => {
     const [short, long] = [begin(), begin()]
     short.resolve()
     await short.call
@@ -55,7 +55,7 @@ describe('a shared connection', () => {
     expect(shared.isOpen()).to.equal(false)
   })
 
-  it('is replaced after a failure, and closed when its last call has ended', async () => {
+  it('replaces the connection after a failure, and closes it when its last call has ended', async () => {
     const [good, bad] = [begin(), begin()]
     bad.fail()
     expect(await bad.call.catch((error: Error) => error.message)).to.equal('broken')
@@ -67,7 +67,7 @@ describe('a shared connection', () => {
     expect(closed()).to.deep.equal([true, false])
   })
 
-  it('is opened again after a failure to open it', async () => {
+  it('opens a connection again after a failure to open it', async () => {
     let isDown = true
     const late = createSharedConnection(() => {
       if (isDown) throw new Error('down')
@@ -79,7 +79,7 @@ describe('a shared connection', () => {
     await late.close()
   })
 
-  it('is closed at once at the end', async () => {
+  it('closes the connection at once at the end', async () => {
     const { call, resolve } = begin()
     await delay(0)
     await shared.close()

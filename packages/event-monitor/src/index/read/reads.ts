@@ -129,7 +129,7 @@ export function createReads(reactions: readonly Reaction[]) {
       return { event: there, deadLetter: read(newest) }
     },
 
-    /** Returns the failed records of the event at a position, oldest first; none if no service has rejected the event. */
+    /** Returns the failed records of the event at a position, oldest first. The list is empty for an event that all services accepted. */
     attemptsAt(position: RecordPosition): RejectedAttempt[] {
       const isThere = ({ attempt }: Rejection) => positionText(attempt.position) === positionText(position)
       const cause = book.about([position]).find(({ cause }) => cause.rejections.flat().some(isThere))?.cause

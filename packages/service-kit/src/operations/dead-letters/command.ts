@@ -51,7 +51,7 @@ export async function deadLettersCommand(
   }
 }
 
-/** Returns a line for each dead-letter topic of the services that does not exist. Without the topic, invalid events wait, and no list contains them. */
+/** Returns a line for each missing dead-letter topic. Invalid events wait until the topic exists, so the list of dead letters lacks them. */
 export async function missingTopics(
   log: Pick<LogReader, 'topics'>,
   services: readonly Pick<Consuming, 'consumes'>[],
