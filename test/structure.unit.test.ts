@@ -27,7 +27,7 @@ const rooms: Record<string, Record<string, string[]>> = {
     stream: ['telemetry', 'sidecar', 'trust', 'limits.ts'],
     web: ['telemetry', 'auth', 'sidecar'],
     runtime: ['application', 'telemetry', 'auth', 'sidecar', 'trust', 'state', 'stream', 'web', 'limits.ts'],
-    operations: ['telemetry', 'sidecar', 'trust', 'state', 'stream', 'runtime'],
+    operations: ['application', 'telemetry', 'sidecar', 'trust', 'state', 'stream', 'runtime', 'limits.ts'],
     testing: ['application', 'telemetry', 'sidecar', 'trust', 'stream', 'operations'],
   },
   'packages/cli/src': {

@@ -25,7 +25,7 @@ export const viewsInput: Input<EventFilter[]> = {
     {
       name: 'view',
       in: 'query',
-      description: 'A filter as a query string, such as `topic=orderevents`. Repeat the parameter for several filters.',
+      description: 'A filter as a query string, such as `validity=valid`. Repeat the parameter for several filters.',
       schema: { type: 'array', items: { type: 'string' } },
     },
   ],

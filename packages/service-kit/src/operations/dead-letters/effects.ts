@@ -17,7 +17,7 @@ export interface Consuming {
   dryRun: { url: string; token: string } | undefined
 }
 
-/** Returns the addresses and tokens in a text such as `order-service=http://host:port token,...`. */
+/** Returns the addresses and tokens in a text such as `a-service=http://host:port token,...`. */
 export function dryRunsIn(text: string): Map<string, { url: string; token: string }> {
   const pairs = text.split(',').map((pair) => /^([^=]+)=(\S+) (\S+)$/.exec(pair))
   return new Map(pairs.flatMap((pair) => (pair ? [[pair[1] ?? '', { url: pair[2] ?? '', token: pair[3] ?? '' }]] : [])))
