@@ -50,6 +50,21 @@ describe('the live stream of many tabs', () => {
     await isLive(last)
   })
 
+  it('ends in a tab that was opened in the background', async () => {
+    const page = await tests.open('/')
+    await isLive(page)
+    const other = await page.context().newPage()
+    await other.clock.install()
+    await other.addInitScript(() => {
+      Object.defineProperty(document, 'hidden', { get: () => true })
+    })
+    await openPage(other, `${tests.monitor.url}/?topic=hidden`, other.locator('.event-row .what').first())
+    await eventually(() => tests.monitor.filters.some((filter) => filter.get('topic') === 'hidden'), 'a view')
+    await other.clock.fastForward(6_000)
+    await other.getByText('paused: the tab was hidden').waitFor()
+    await isLive(page)
+  })
+
   it('excludes a tab before its sign-in', async () => {
     tests.monitor.keys = { [key]: ['events:read'] }
     const page = await tests.open('/')
