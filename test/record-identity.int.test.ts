@@ -48,6 +48,7 @@ class Cluster {
   readonly log: ReturnType<typeof openLog>
   readonly producer: Producer<Buffer, Buffer, Buffer, Buffer>
   handled: Ids[] = []
+  hasBug = false
   readonly #consume: Consumer
 
   private constructor(folder: string, port: number) {
@@ -58,6 +59,7 @@ class Cluster {
     this.producer = new Producer({ clientId: 'test', ...this.kafka })
     const handlers = {
       OrderCreated: async ({ Id, CorrelationId, TraceId }: FullEvent<'OrderCreated'>) => {
+        if (this.hasBug) throw new TypeError('a bug')
         this.handled.push({ Id, CorrelationId, TraceId })
       },
     }
@@ -65,11 +67,7 @@ class Cluster {
       { [topic]: handlers },
       {
         app: 'order-service',
-        publish: async ({ topic: to, key, value, headers }) => {
-          const bytes = Object.entries(headers).map(([name, text]) => [Buffer.from(name), Buffer.from(text)] as const)
-          const record = { topic: to, value: Buffer.from(value), headers: new Map(bytes) }
-          await this.producer.send({ messages: [{ ...record, ...(key && { key: Buffer.from(key) }) }], acks: -1 })
-        },
+        publish: (event) => this.append(event),
         trust,
         appendTimes: async () => new Map(),
         refusals: new Set(),
@@ -129,6 +127,12 @@ class Cluster {
       50,
     )
     return offsets?.[0]?.offset as bigint
+  }
+
+  async append({ topic: to, key, value, headers }: FakeSidecar['published'][number]): Promise<void> {
+    const bytes = Object.entries(headers).map(([name, text]) => [Buffer.from(name), Buffer.from(text)] as const)
+    const record = { topic: to, value: Buffer.from(value), headers: new Map(bytes) }
+    await this.producer.send({ messages: [{ ...record, ...(key && { key: Buffer.from(key) }) }], acks: -1 })
   }
 
   async records(of: string): Promise<LogRecord[]> {
@@ -292,6 +296,41 @@ describe('the identity of records', function () {
       expect(entries.map(storyOf)).to.deep.equal([['open', 'invalid-payload']])
       for await (const _ of replayDeadLetters(cluster.kafka, entries, { trust, edited: Buffer.from(good) }));
       expect((await cluster.entries()).slice(known).map(storyOf)).to.deep.equal([['replayed', 'invalid-payload']])
+    })
+  })
+
+  describe('a record that a process rejected, and that another process of the service accepts', () => {
+    it('gets an acceptance, and is no longer listed', async () => {
+      await cluster.createAgain()
+      const known = (await cluster.entries()).length
+      await cluster.publish(reduced())
+      cluster.hasBug = true
+      await cluster.consume()
+      cluster.hasBug = false
+      expect((await cluster.entries()).slice(known).map(storyOf)).to.deep.equal([['open', 'handler-error']])
+
+      const sidecar = new FakeSidecar()
+      const { channel } = createApp(orderService, {
+        settings: readSettings(orderService, { ...tokens, Stream__Brokers: `127.0.0.1:${cluster.port}` }),
+        log: createLog('test', 'silent'),
+        now: () => new Date(),
+        newId: randomUUID,
+        sidecar,
+      })
+      const entries = (await cluster.records(topic)).map(entryOf).map(({ value, ...entry }) => {
+        return { ...entry, event: value.toString('base64'), contentType: 'application/json' }
+      })
+      await withServer(channel, async (url) => {
+        const response = await fetch(`${url}/subscriptions/${topic}`, {
+          method: 'POST',
+          headers: { 'Content-Type': 'application/json', 'dapr-api-token': tokens.APP_API_TOKEN },
+          body: JSON.stringify({ entries }),
+        })
+        expect(await response.json()).to.deep.equal({ statuses: [{ entryId: '0', status: 'SUCCESS' }] })
+      })
+      expect(sidecar.published.map(({ headers }) => headers['accepted-position'])).to.deep.equal([`${topic}/0/0`])
+      for (const event of sidecar.published) await cluster.append(event)
+      expect(await cluster.entries()).to.have.length(known)
     })
   })
 

@@ -187,7 +187,7 @@ function allProblems(value: Uint8Array, first: EnvelopeError): Problem[] {
 function deadLetterVerdict(deadRecord: ReturnType<typeof readRecord>, record: LogRecord): Verdict {
   const document = documentIn(record.value.toString())
   if (deadRecord.kind === 'note') return { validity: 'replay-note', faults: [], document: undefined }
-  if (deadRecord.kind === 'other') return { validity: 'other', faults: [], document }
+  if (deadRecord.kind !== 'dead-letter') return { validity: 'other', faults: [], document }
   const problems = deadLetterProblems(record)
   const [first, ...rest] = problems ?? []
   const [reason, app] = [deadRecord.reason, deadRecord.app].map((word) => (/^[\w.-]+$/.test(word) ? word : '***'))
@@ -286,7 +286,7 @@ function guidsOf(
 }
 
 const open =
-  /^(traceparent|caused-at|replayed-(from|record)|replay-of(-record)?|replayed-as(-record)?|replay-edited|deadletter-(id|reason|app|topic|partition|offset|time|record|arrived|replay|cut))$/
+  /^(traceparent|caused-at|replayed-(from|record)|replay-of(-record)?|replayed-as(-record)?|replay-edited|accepted-(by|position|record)|deadletter-(id|reason|app|topic|partition|offset|time|record|arrived|replay|cut))$/
 const plainValue = /^[\w./:+-]{1,256}$/
 const plainName = /^[\w.-]{1,64}$/
 

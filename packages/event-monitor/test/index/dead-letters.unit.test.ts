@@ -1,6 +1,6 @@
 import { statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type DeadLetter, entriesOf, positionText, type ReplayNote, readRecord } from '@orderflow/service-kit/log'
+import { type DeadLetterRecord, entriesOf, positionText, readRecord } from '@orderflow/service-kit/log'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import type { DeadLetterEntry } from '../../src/api/dead-letters.ts'
@@ -25,6 +25,10 @@ const deadLetter = (of: number, over: Record<string, string> = {}): RecordOption
 const note = (of: number, as: number, over: Record<string, string> = {}): RecordOptions => ({
   topic,
   headers: { 'replay-of': `orderevents/0/${of}`, 'replayed-as': `orderevents/0/${as}`, ...over },
+})
+const acceptance = (app: string, of: number, over: Record<string, string>): RecordOptions => ({
+  topic,
+  headers: { 'accepted-by': app, 'accepted-position': `orderevents/0/${of}`, ...over },
 })
 
 describe('the list of dead letters', () => {
@@ -65,7 +69,10 @@ describe('the list of dead letters', () => {
       .map(({ of, as, ofRecord, asRecord }) =>
         note(of, as, { ...named('replay-of-record', ofRecord), ...named('replayed-as-record', asRecord) }),
       )
-    const batches = fc.array(fc.array(fc.oneof(letters, letters, notes), { minLength: 1, maxLength: 6 }), {
+    const acceptances = fc
+      .record({ app: fc.constantFrom('a', 'b'), of: small, record })
+      .map(({ app, of, record }) => acceptance(app, of, named('accepted-record', record)))
+    const batches = fc.array(fc.array(fc.oneof(letters, letters, notes, acceptances), { minLength: 1, maxLength: 6 }), {
       maxLength: 6,
     })
     fc.assert(
@@ -73,7 +80,7 @@ describe('the list of dead letters', () => {
         index.close()
         index = testIndex({ segmentEvents: 5 })
         written = 0
-        const read: (DeadLetter | ReplayNote)[] = []
+        const read: DeadLetterRecord[] = []
         for (const batch of some) {
           const first = written
           add(...batch)

@@ -27,7 +27,9 @@ export {
 } from './dead-letters/entries.ts'
 export type { ReplayIntent, ReplayJournal } from './dead-letters/publish.ts'
 export {
+  type Acceptance,
   type DeadLetter,
+  type DeadLetterRecord,
   type FailedEvent,
   followNotes,
   type ReadUpTo,

@@ -125,8 +125,9 @@ export async function rebuildTopic(
 }
 
 /**
- * Returns a function that finds the app's dead letter of a record, and returns the dead letter's reason; undefined if there is no dead letter. A
- * replay publishes a new record, which may succeed although the first record has a dead letter.
+ * Returns a function that returns the reason of the app's dead letter of a record. It returns undefined for a record without a dead letter, and for one
+ * that the app accepted later.
+ * A replay publishes a new record, which may succeed although the first record has a dead letter.
  *
  * A dead letter without a record id names only a position. After a topic was created again, another record may have this position. So the dead letter
  * belongs to a record only if the record is older, or if its time is unknown.
@@ -134,11 +135,14 @@ export async function rebuildTopic(
 async function asideOf(app: string, topic: string, log: LogReader): Promise<(record: LogRecord) => string | undefined> {
   const byRecord = new Map<string, string>()
   const byPosition = new Map<string, DeadLetter[]>()
-  for await (const deadLetter of readDeadLetterTopic(log, deadLetterTopic(topic))) {
-    if (deadLetter.kind !== 'dead-letter' || deadLetter.app !== app) continue
-    const { position, record, reason } = deadLetter
-    if (record !== undefined) byRecord.set(record, reason)
-    else byPosition.set(positionText(position), [...(byPosition.get(positionText(position)) ?? []), deadLetter])
+  for await (const one of readDeadLetterTopic(log, deadLetterTopic(topic))) {
+    if (one.kind === 'other' || one.kind === 'note' || one.app !== app) continue
+    const [record, position] = [one.record, positionText(one.position)]
+    if (one.kind === 'acceptance') {
+      if (record !== undefined) byRecord.delete(record)
+      byPosition.delete(position)
+    } else if (record !== undefined) byRecord.set(record, one.reason)
+    else byPosition.set(position, [...(byPosition.get(position) ?? []), one])
   }
   return (record) => {
     const id = byRecord.size > 0 ? recordIdOf({ ...record, arrivedAt: record.timestamp }) : undefined

@@ -7,6 +7,7 @@ import { unsuitable } from '../state/unit-of-work.ts'
 import { createAppChannel } from '../stream/app-channel.ts'
 import { createAppendTimes } from '../stream/append-times.ts'
 import { createConsumers } from '../stream/consumer.ts'
+import { createEarlierDeadLetters } from '../stream/earlier-dead-letters.ts'
 import { createForward, createPublish, createPublisher } from '../stream/publish.ts'
 import type { Tracing } from '../telemetry/context.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
@@ -61,6 +62,7 @@ export function createApp<S extends object>(
   const options = {
     ...{ app: app.Name, publish: publishRecord, trust, refusals, log, now, metrics, tracing },
     appendTimes: createAppendTimes(settings.Stream),
+    earlierDeadLetters: createEarlierDeadLetters(settings.Stream, app.Name),
   }
   const consumers = createConsumers(parts.reactions, options)
   const dryRun =

@@ -2,8 +2,10 @@ import { timeLimit } from '../limits.ts'
 import { errorType, type Tracing } from '../telemetry/context.ts'
 import type { Metrics, Outcome } from '../telemetry/metrics.ts'
 import type { Trust } from '../trust/trust.ts'
+import { createAcceptances } from './acceptances.ts'
 import { createBrake } from './brake.ts'
 import { createPartHandler, type PartHandlerOptions } from './delivery-part.ts'
+import type { EarlierDeadLetters } from './earlier-dead-letters.ts'
 import {
   createEventHandler,
   type EventHandlerOptions,
@@ -25,6 +27,8 @@ export interface ConsumerOptions
   trust: Pick<Trust, 'requireTrusted' | 'asksForSignature'>
   metrics: Pick<Metrics, 'topic'>
   tracing?: Tracing | undefined
+  /** Left out if the records of a delivery have no dead letters of earlier processes. */
+  earlierDeadLetters?: EarlierDeadLetters
 }
 
 interface Status {
@@ -80,6 +84,7 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
 
   const handlePart = createPartHandler(topic, handler, options)
   const turns = createPartitionTurns()
+  const acceptances = createAcceptances(topic, options)
 
   /** Returns a function that returns the reason why a delivery may attempt no further record; otherwise undefined. */
   function blockOf(turn: Turn, begun: number): () => string | undefined {
@@ -144,7 +149,9 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
           if (!positions[0]) continue
           turn ??= turns.begin(positions[0].partition)
           const own = turn
+          const accept = own.isContinued ? undefined : acceptances(entries)
           const results = await turn.run(() => handlePart(dueIn(entries, held, own), whole, blockOf(own, begun)))
+          await accept?.(results)
           const failure = [...results.values()].find((result) => typeof result !== 'string')
           if (failure && error === undefined) {
             error = errorType(failure.error)
@@ -162,6 +169,7 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
         error = errorType(thrown)
         throw thrown
       } finally {
+        turn?.end()
         whole.end(outcomes, error)
       }
       return statuses

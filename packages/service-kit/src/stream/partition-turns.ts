@@ -5,8 +5,15 @@ import type { BulkEntry } from './record.ts'
 export interface Turn {
   /** True if a later delivery of the partition has begun. The sidecar then ignores the answer to this delivery. */
   readonly isOver: boolean
+  /**
+   * True if this process answered a delivery of the partition in the last second. So no other process has handled the delivered records. A sidecar gets
+   * the partition of a killed one only after the session's time-out, which is longer.
+   */
+  readonly isContinued: boolean
   /** Runs a step of the delivery, after the steps of earlier deliveries that have begun. */
   run<T>(step: () => Promise<T>): Promise<T>
+  /** Ends the delivery. */
+  end(): void
   /** Notes that the record has a dead letter. */
   noteDeadLetter(entry: BulkEntry): void
   /** Returns true if this process wrote a dead letter of the record, in this delivery or an earlier one. */
@@ -16,12 +23,16 @@ export interface Turn {
 interface Partition {
   turn: { isOver: boolean }
   steps: Promise<unknown>
+  /** The end of the last delivery, by `performance.now()`. */
+  endedAt: number
   /** The contents of records with a dead letter, by position. A topic that was created again has other records at these positions. */
   deadLetters: Map<string, string>
 }
 
 /** The number of dead letters that are remembered for a partition. After a restart, the sidecar repeats the records of about a second. */
 const maxDeadLetters = 1_000
+
+const continuedMs = 1_000
 
 /**
  * Creates the turns of a topic's deliveries. The sidecar delivers a partition again if it stopped waiting for an answer, for example after a restart. The
@@ -37,7 +48,12 @@ export function createPartitionTurns(): { begin(partition: number): Turn } {
       known.turn = turn
       return known
     }
-    const partition = { turn, steps: Promise.resolve(), deadLetters: new Map<string, string>() }
+    const partition = {
+      turn,
+      steps: Promise.resolve(),
+      endedAt: Number.NEGATIVE_INFINITY,
+      deadLetters: new Map<string, string>(),
+    }
     partitions.set(number, partition)
     return partition
   }
@@ -47,7 +63,12 @@ export function createPartitionTurns(): { begin(partition: number): Turn } {
       const turn = { isOver: false }
       const partition = partitionOf(number, turn)
       const { deadLetters } = partition
+      const isContinued = performance.now() - partition.endedAt < continuedMs
       return {
+        isContinued,
+        end() {
+          partition.endedAt = performance.now()
+        },
         get isOver() {
           return turn.isOver
         },

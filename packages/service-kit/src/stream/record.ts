@@ -78,6 +78,16 @@ export const noteHeaders = {
 } as const
 
 /**
+ * The headers of an acceptance on `<topic>.dead`. They name a service, and a record that it handled after it had written a dead letter of the record. The
+ * record's id is left out if it is unknown.
+ */
+export const acceptanceHeaders = {
+  app: 'accepted-by',
+  position: 'accepted-position',
+  record: 'accepted-record',
+} as const
+
+/**
  * Returns the origin of an event. It is the position in the header `replayed-from`, which any publisher can set. A replay publishes to the topic and
  * partition of the failed record. So the header is valid only if it names an earlier position in the record's own partition.
  * A forged header cannot change the list of dead letters, because the list joins records only by notes (operations/dead-letters/entries.ts).

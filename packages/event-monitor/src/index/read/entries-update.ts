@@ -2,12 +2,12 @@ import {
   type Attempt,
   currentAttempt,
   type DeadLetter,
+  type DeadLetterRecord,
   type Entry,
   entriesOf,
   openAttempt,
   positionText,
   type RecordPosition,
-  type ReplayNote,
   readRecord,
 } from '@orderflow/service-kit/log'
 import {
@@ -23,8 +23,8 @@ import { hashOf } from '../guid-runs.ts'
 import type { EntriesFile } from './entries-file.ts'
 import type { EventTuple, ReadSegment, Segments } from './segments.ts'
 
-/** A dead letter or note with its sequence number, which `entriesOf` copies to the attempt. */
-type Item = (DeadLetter | ReplayNote) & { seq: number }
+/** A dead letter, note or acceptance with its sequence number, which `entriesOf` copies to the attempt. */
+type Item = DeadLetterRecord & { seq: number }
 
 interface LoadedItem {
   item: Item
@@ -158,7 +158,7 @@ const recordLink = ({ topic }: RecordPosition, record: string | undefined): numb
  * two components become one, which has the same causes.
  */
 function linksOf(item: Item): number[] {
-  if (item.kind === 'dead-letter') return [positionLink(item.position), ...recordLink(item.position, item.record)]
+  if (item.kind !== 'note') return [positionLink(item.position), ...recordLink(item.position, item.record)]
   const { of, as, ofRecord, asRecord } = item
   return [positionLink(of), positionLink(as), ...recordLink(of, ofRecord), ...recordLink(as, asRecord)]
 }

@@ -3,7 +3,7 @@ import { deadLetterId } from '../../stream/dead-letter.ts'
 import { positionText, precedes, type RecordPosition } from '../../stream/record.ts'
 import type { LogReader } from '../log-reader.ts'
 import { OperationError } from '../terminal.ts'
-import { type DeadLetter, type ReplayNote, readDeadLetterTopic } from './records.ts'
+import { type DeadLetter, type DeadLetterRecord, type ReplayNote, readDeadLetterTopic } from './records.ts'
 
 /** One failed record of an event: the first record, or the record of a replay. */
 export interface Attempt extends Omit<DeadLetter, 'kind' | 'app'> {
@@ -39,7 +39,7 @@ const suffix = deadLetterTopic('')
  * joins the entry of its origin only if the note of a replay confirms the claim.
  */
 export async function readDeadLetters(log: LogReader): Promise<DeadLetters> {
-  const ours: (DeadLetter | ReplayNote)[] = []
+  const ours: DeadLetterRecord[] = []
   let others = 0
   const topics = (await log.topics()).filter((topic) => topic.endsWith(suffix)).sort()
   for (const topic of topics) {
@@ -51,8 +51,12 @@ export async function readDeadLetters(log: LogReader): Promise<DeadLetters> {
   return { entries: entriesOf(ours), others }
 }
 
-/** Groups dead letters and notes into entries. Records of the same topic must be in the order of the log. */
-export function entriesOf(ours: readonly (DeadLetter | ReplayNote)[]): Entry[] {
+/**
+ * Groups dead letters and notes into entries, without the dead letters of records that their app accepted later. Records of the same topic must be in
+ * the order of the log.
+ */
+export function entriesOf(all: readonly DeadLetterRecord[]): Entry[] {
+  const ours = withoutAccepted(all)
   const lineage = createLineage(ours)
   const entries = new Map<string, Entry>()
   const attempts = new Map<string, Attempt>()
@@ -77,6 +81,23 @@ export function entriesOf(ours: readonly (DeadLetter | ReplayNote)[]): Entry[] {
   }
   return [...entries.values()]
 }
+
+/** Removes acceptances, and the earlier dead letters of the same app about the same record. */
+function withoutAccepted(all: readonly DeadLetterRecord[]): (DeadLetter | ReplayNote)[] {
+  const accepted = new Set<string>()
+  const kept: (DeadLetter | ReplayNote)[] = []
+  for (const one of all.toReversed()) {
+    if (one.kind === 'acceptance') {
+      accepted.add(outcomeKey(one))
+      // A dead letter without the record's id has only its position.
+      accepted.add(outcomeKey({ ...one, record: undefined }))
+    } else if (one.kind === 'note' || !accepted.has(outcomeKey(one))) kept.push(one)
+  }
+  return kept.reverse()
+}
+
+const outcomeKey = ({ app, position, record }: Pick<DeadLetter, 'app' | 'position' | 'record'>): string =>
+  `${app} ${recordOf({ position, record })}`
 
 /** Returns the newest attempt without a replay; undefined if all were replayed. */
 export function openAttempt({ attempts }: Entry): Attempt | undefined {

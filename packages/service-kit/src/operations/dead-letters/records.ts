@@ -2,6 +2,7 @@ import { deadLetterTopic, describeProblem, isGuid, type Problem } from '@orderfl
 import { digestOf, unread } from '../../stream/dead-letter.ts'
 import type { LogRecord } from '../../stream/log-record.ts'
 import {
+  acceptanceHeaders,
   deadLetterHeaders,
   keyBytes,
   noteHeaders,
@@ -48,6 +49,17 @@ export interface ReplayNote {
   time: string
 }
 
+/** The acceptance of a record: the app handled it after it had written a dead letter of it. */
+export interface Acceptance {
+  kind: 'acceptance'
+  app: string
+  position: RecordPosition
+  /** The record's id; undefined if it is unknown. */
+  record: string | undefined
+}
+
+export type DeadLetterRecord = DeadLetter | ReplayNote | Acceptance
+
 /**
  * Reads the records of a dead-letter topic in order, including those of other applications.
  * @param spans the parts of partitions to read; by default, the whole topic
@@ -56,12 +68,12 @@ export async function* readDeadLetterTopic(
   log: LogReader,
   topic: string,
   spans?: Span[],
-): AsyncGenerator<DeadLetter | ReplayNote | { kind: 'other' }> {
+): AsyncGenerator<DeadLetterRecord | { kind: 'other' }> {
   for await (const records of log.read(topic, spans ?? (await log.spans(topic)))) yield* records.map(readRecord)
 }
 
-export function readRecord(record: LogRecord): DeadLetter | ReplayNote | { kind: 'other' } {
-  return parseDeadLetter(record) ?? noteOf(record) ?? { kind: 'other' }
+export function readRecord(record: LogRecord): DeadLetterRecord | { kind: 'other' } {
+  return parseDeadLetter(record) ?? noteOf(record) ?? acceptanceOf(record) ?? { kind: 'other' }
 }
 
 /** The maximum lengths of an app's name (as in the schema of AppName) and of a reason. A record with a longer text is from another application. */
@@ -102,6 +114,14 @@ function noteOf(record: LogRecord): ReplayNote | undefined {
     edited: headerOf(record, noteHeaders.edited) === 'true',
     time: isoTime(record.timestamp),
   }
+}
+
+function acceptanceOf(record: LogRecord): Acceptance | undefined {
+  const app = headerOf(record, acceptanceHeaders.app)
+  const position = parsePosition(headerOf(record, acceptanceHeaders.position))
+  if (!app || app.length > maxAppLength || !position || deadLetterTopic(position.topic) !== record.topic)
+    return undefined
+  return { kind: 'acceptance', app, position, record: guidIn(headerOf(record, acceptanceHeaders.record)) }
 }
 
 const guidIn = (text: string | undefined): string | undefined => (isGuid(text) ? text.toLowerCase() : undefined)

@@ -1,0 +1,129 @@
+import { deadLetterTopic } from '@orderflow/envelope'
+import type { Admin, AdminOptions } from '@platformatic/kafka'
+import { timeLimit } from '../limits.ts'
+import { connectionOf, fetchBatches, leaderOf, metadataOf, type StreamSettings } from './kafka.ts'
+import { type LogRecord, recordsOf } from './log-record.ts'
+import { deadLetterHeaders } from './record.ts'
+
+/**
+ * Returns the dead letters that processes of this service wrote since a time, in milliseconds since 1970. Each is named by the failed record's id, or by
+ * its position if the id is unknown. The caller deletes those that it no longer needs.
+ */
+export type EarlierDeadLetters = (topic: string, since: number) => Promise<Set<string>>
+
+/** The time-outs are short, because the answer to a delivery waits for the result. */
+const options = {
+  clientId: 'orderflow-earlier-dead-letters',
+  retries: 0,
+  connectTimeout: timeLimit(1_000),
+  timeout: timeLimit(3_000),
+  // The client's default.
+  requestTimeout: timeLimit(30_000),
+}
+
+const fetchBytes = 1024 * 1024
+
+/** The allowed difference between the time of a record and the broker's time of its dead letter. */
+const maxSkewMs = 60_000
+
+/** The number of remembered dead letters. A sidecar repeats the records of about a second. */
+const maxRemembered = 20_000
+
+/** The dead letters that were read from a topic: those since a time, up to the next offset of each partition. */
+interface Known {
+  since: number
+  next: bigint[]
+  found: Set<string>
+}
+
+/**
+ * Creates the function that reads the dead letters of earlier processes from Kafka. A process that dies between a dead letter and the sidecar's commit
+ * leaves no other trace of the outcome. Each call continues where the last one ended.
+ */
+export function createEarlierDeadLetters(settings: StreamSettings, app: string): EarlierDeadLetters {
+  const connection = connectionOf(settings)
+  const known = new Map<string, Known>()
+  let reading: Promise<unknown> = Promise.resolve()
+
+  async function read(topic: string, since: number): Promise<Set<string>> {
+    const { Admin } = await import('@platformatic/kafka')
+    const admin = new Admin({ ...options, ...connection } as AdminOptions)
+    try {
+      const before = known.get(topic)
+      const start = Math.max(0, since - maxSkewMs)
+      const own =
+        before && before.since <= start
+          ? before
+          : { since: start, next: await offsetsOf(admin, topic, BigInt(start)), found: new Set<string>() }
+      known.set(topic, own)
+      await readOn(admin, topic, own, app)
+      return own.found
+    } finally {
+      await admin.close()
+    }
+  }
+
+  return (topic, since) => {
+    if (!connection) return Promise.resolve(new Set())
+    // The partitions of a topic share what was read, so they read in turn.
+    const result = reading.then(() => read(deadLetterTopic(topic), since))
+    reading = result.catch(() => {})
+    return result
+  }
+}
+
+async function readOn(admin: Admin, topic: string, { next, found }: Known, app: string): Promise<void> {
+  const { ListOffsetTimestamps } = await import('@platformatic/kafka')
+  const ends = await offsetsOf(admin, topic, ListOffsetTimestamps.LATEST)
+  const metadata = await metadataOf(admin, [topic])
+  for (const [partition, end] of ends.entries()) {
+    // A partition that was created later is read from its beginning. The deletion of the topic moves its end back.
+    let offset = next[partition] ?? 0n
+    if (offset > end) offset = 0n
+    while (offset < end) {
+      const { leader, topicId } = leaderOf(metadata, { topic, partition })
+      const batches = await fetchBatches(admin, leader, { topic, topicId, partition, offset, bytes: fetchBytes })
+      if (batches === 'out-of-range') {
+        offset = (await offsetsOf(admin, topic, ListOffsetTimestamps.EARLIEST))[partition] ?? end
+        continue
+      }
+      const last = batches.at(-1)
+      if (!last) break
+      for (const batch of batches) for (const record of recordsOf(topic, partition, batch)) remember(found, record, app)
+      offset = last.firstOffset + BigInt(last.lastOffsetDelta) + 1n
+      next[partition] = offset
+    }
+    next[partition] = offset
+  }
+}
+
+function remember(found: Set<string>, { headers }: LogRecord, app: string): void {
+  const texts = new Map(headers.map(([name, text]) => [name.toString(), text.toString()]))
+  const header = (name: keyof typeof deadLetterHeaders) => texts.get(deadLetterHeaders[name])
+  if (header('app') !== app || header('reason') === undefined) return
+  const own = `${header('topic')}/${header('partition')}/${header('offset')}`
+  found.add(header('record') ?? header('replayed') ?? own)
+  const [oldest] = found
+  if (found.size > maxRemembered && oldest !== undefined) found.delete(oldest)
+}
+
+/** Returns an offset of each partition, by partition: the first record at a time, or the end of the log if all records are earlier. */
+async function offsetsOf(admin: Admin, topic: string, timestamp: bigint): Promise<bigint[]> {
+  const { ListOffsetTimestamps } = await import('@platformatic/kafka')
+  const { topics } = await metadataOf(admin, [topic])
+  const partitions = topics.find(({ name }) => name === topic)?.partitions ?? []
+  // A deleted topic has no dead letters.
+  if (partitions.length === 0) return []
+  const at = async (moment: bigint) => {
+    const asked = partitions.map(({ partitionIndex }) => ({ partitionIndex, timestamp: moment }))
+    const [answer] = await admin.listOffsets({ topics: [{ name: topic, partitions: asked }] })
+    return new Map((answer?.partitions ?? []).map(({ partitionIndex, offset }) => [partitionIndex, offset]))
+  }
+  const found = await at(timestamp)
+  // Kafka answers -1 if all records are earlier than the given time.
+  const isLate = [...found.values()].some((offset) => offset < 0n)
+  const ends = isLate ? await at(ListOffsetTimestamps.LATEST) : found
+  const offsets: bigint[] = []
+  for (const [partition, offset] of found) offsets[partition] = offset < 0n ? (ends.get(partition) ?? 0n) : offset
+  return offsets
+}
