@@ -5,6 +5,7 @@ import { createDocuments, type Documents, SidecarError } from '@orderflow/servic
 import type { Write } from '@orderflow/service-kit/sidecar'
 import { expect } from 'chai'
 import fc from 'fast-check'
+import { anyRebuild, rebuiltTwice } from '../support/rebuilt.ts'
 import { anyBacklog, handleBacklog, requireSequence } from '../support/sequence.ts'
 import type { StoreSidecar } from './store-sidecar.ts'
 
@@ -110,6 +111,18 @@ export function storeContract(tested: () => TestedStore): void {
           requireSequence(backlog, await handleBacklog(one, backlog, `${randomUUID()}/`))
         }),
         { numRuns: 10 },
+      )
+    })
+  })
+
+  describe('a rebuild', () => {
+    it('makes the same documents and list as on an empty store, whatever was there', async () => {
+      await fc.assert(
+        fc.asyncProperty(anyRebuild, async (generated) => {
+          const { rebuilt, wanted } = await rebuiltTwice(one, generated)
+          expect(rebuilt).to.deep.equal(wanted)
+        }),
+        { numRuns: 5 },
       )
     })
   })

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { momentProblem, parseMoment } from '@orderflow/envelope'
@@ -9,7 +10,7 @@ import { bypassProxies } from '../runtime/loopback.ts'
 import { failureText } from '../runtime/run.ts'
 import { readSettings } from '../runtime/settings.ts'
 import { createSidecar } from '../sidecar/dapr-sidecar.ts'
-import { createDocuments } from '../state/documents.ts'
+import { createDocuments, type DocumentsOf } from '../state/documents.ts'
 import type { Reactions } from '../stream/event-handler.ts'
 import type { KafkaConnection } from '../stream/kafka.ts'
 import { createLog } from '../telemetry/log.ts'
@@ -19,7 +20,8 @@ import type { Trust } from '../trust/trust.ts'
 import { deadLettersCommand } from './dead-letters/command.ts'
 import { type Consuming, dryRunsIn } from './dead-letters/effects.ts'
 import { kafkaConnection, openLog } from './open-log.ts'
-import { type RebuildCounts, rebuildTopic } from './rebuild.ts'
+import { type RebuildCounts, type RebuildOptions, rebuildTopic } from './rebuild.ts'
+import { rebuildStore } from './rebuild-store.ts'
 import { OperationError, printLines } from './terminal.ts'
 
 const commands = 'rebuild or dead-letters'
@@ -64,22 +66,28 @@ async function command<S extends object>(service: ServiceDefinition<S>, [name, .
     return await deadLettersCommand(args, kafka, trust, consumersNear(service.root, process.env))
   if (name !== 'rebuild') throw new OperationError(`unknown command ${name ?? '(none)'}`, { nextStep: commands })
   const now = () => new Date()
-  const { rebuild } = createParts(service, {
-    settings,
-    log: createLog(settings.App.Name, 'silent'),
-    publish: publishesNothing,
-    forward: publishesNothing,
-    trust,
-    documents: createDocuments(createSidecar(settings), now, settings.Auth.Mode !== 'closed'),
-    now,
-    newId: () => crypto.randomUUID(),
-  })
+  const isShared = settings.Auth.Mode !== 'closed'
+  const documentsOf = createDocuments(createSidecar(settings), now, isShared)
+  const rebuildOn = (documents: DocumentsOf) =>
+    createParts(service, {
+      settings,
+      log: createLog(settings.App.Name, 'silent'),
+      publish: publishesNothing,
+      forward: publishesNothing,
+      trust,
+      documents,
+      now,
+      newId: () => crypto.randomUUID(),
+    }).rebuild
   await rebuildCommand(args, {
     app: settings.App.Name,
     kafka,
     trust,
     refusals: new Set(Object.keys(service.refusals)),
-    rebuild,
+    rebuild: rebuildOn(documentsOf),
+    rebuildOn,
+    documentsOf,
+    isShared,
   })
   return 0
 }
@@ -94,37 +102,52 @@ interface RebuildCommandOptions {
   refusals: ReadonlySet<string>
   /** The handlers by topic, in the order in which the topics are read. */
   rebuild: Reactions<boolean>
+  /** Creates the handlers for other documents. */
+  rebuildOn: (documentsOf: DocumentsOf) => Reactions<boolean>
+  documentsOf: DocumentsOf
+  isShared: boolean
 }
 
 export async function rebuildCommand(
   args: string[],
-  { app, kafka, trust, refusals, rebuild }: RebuildCommandOptions,
+  { kafka, rebuild, ...options }: RebuildCommandOptions,
 ): Promise<void> {
   const { topic, ...range } = readArguments(args)
   const chosen = Object.entries(rebuild).filter(([name]) => topic === undefined || name === topic)
   if (chosen.length === 0) {
-    throw new OperationError(`${app} rebuilds nothing from ${topic}`, {
+    throw new OperationError(`${options.app} rebuilds nothing from ${topic}`, {
       nextStep: `set --topic to one of ${Object.keys(rebuild).join(', ')}, or leave it out`,
     })
   }
   const log = openLog(kafka)
+  const [tellStored, complain] = [occasionally(2_000), occasionally(10_000)]
+  const tell = new Map(chosen.map(([name]) => [name, occasionally(2_000)]))
+  const common: Pick<RebuildOptions, 'onProgress' | 'onWait' | 'log'> = {
+    log,
+    onProgress: (topic, { read }, left) => tell.get(topic)?.(`${topic}: ${read} read, at most ${left} to go`),
+    onWait: (reason) => complain(`the store is unavailable, trying again: ${reason}`),
+  }
   try {
-    for (const [name, own] of chosen) {
-      const [tell, complain] = [occasionally(2_000), occasionally(10_000)]
-      const counts = await rebuildTopic(name, own, {
-        app,
-        trust,
-        refusals,
-        log,
-        range,
-        onProgress: (topic, { read }, left) => tell(`${topic}: ${read} read, at most ${left} to go`),
-        onWait: (reason) => complain(`the store is unavailable, trying again: ${reason}`),
-      })
-      printLines(summary(name, counts))
+    if (topic === undefined && !range.from && !range.to) {
+      const onStored = (documents: number) => tellStored(`${documents} documents compared with the store`)
+      const counts = await rebuildStore({ ...options, ...common, onStored, untilPublished })
+      for (const [name, own] of counts) printLines(summary(name, own))
+      return
     }
+    // A part of the log adds its events to the documents of the store.
+    for (const [name, own] of chosen)
+      printLines(summary(name, await rebuildTopic(name, own, { ...options, ...common, range })))
   } finally {
     await log.close()
   }
+}
+
+/** The longest time after which a running service has published the event of a saved document: the time-out of a call to its sidecar. */
+const publishMs = 10_000
+
+async function untilPublished(): Promise<void> {
+  printLines([`some documents will be replaced; waiting ${publishMs / 1_000} s for events that the service publishes`])
+  await delay(publishMs)
 }
 
 function readArguments(args: string[]) {

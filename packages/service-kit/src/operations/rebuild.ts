@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { deadLetterTopic } from '@orderflow/envelope'
 import { groupsByKey } from '../stream/by-key.ts'
 import { createIntake, type Handlers } from '../stream/event-handler.ts'
-import { faultOf, isInfrastructure } from '../stream/fault.ts'
+import { faultOf, isInfrastructure, thrownBy } from '../stream/fault.ts'
 import type { LogRecord } from '../stream/log-record.ts'
 import { positionText, recordIdOf } from '../stream/record.ts'
 import { isKnownTime } from '../stream/record-time.ts'
@@ -28,13 +28,15 @@ export interface RebuildCounts {
   faulty: Record<string, number>
 }
 
-interface RebuildOptions {
+export interface RebuildOptions {
   app: string
   /** A rebuild checks only the rules that trust.json cannot change. The service already applied trust.json when the event arrived. */
   trust: Pick<Trust, 'requireGenuine'>
   refusals: ReadonlySet<string>
   log: LogReader
   range: TimeRange
+  /** The parts of the partitions to read; by default those of `range`. */
+  spans?: Span[]
   /** Receives the progress. @param left the largest possible number of unread records */
   onProgress: (topic: string, counts: Readonly<RebuildCounts>, left: bigint) => void
   /** Receives the reason for a failure, before the next attempt. */
@@ -52,7 +54,7 @@ const maxSliceEvents = 500
 const maxSliceBytes = 2 * 1024 * 1024
 
 /**
- * Passes a topic's records to handlers in the order of arrival, and publishes nothing. Records with the same key are handled in sequence, other records
+ * Passes a topic's records, or a part of them, to handlers in the order of arrival, and publishes nothing. Records with the same key are handled in sequence, other records
  * at the same time. A handler returns true if it changed something. Handlers ignore known events, so a rebuild may run while the service runs, and may
  * be repeated.
  * @throws {OperationError} if the log is unreadable, or if the store stays unavailable
@@ -60,10 +62,10 @@ const maxSliceBytes = 2 * 1024 * 1024
 export async function rebuildTopic(
   topic: string,
   handlers: Handlers<boolean>,
-  { app, trust, refusals, log, range, onProgress, onWait }: RebuildOptions,
+  { app, trust, refusals, log, range, spans: given, onProgress, onWait }: RebuildOptions,
 ): Promise<RebuildCounts> {
   const counts: RebuildCounts = { read: 0, applied: 0, unchanged: 0, unhandled: 0, aside: {}, faulty: {} }
-  const spans = await log.spans(topic, range)
+  const spans = given ?? (await log.spans(topic, range))
   const unread = new Map(spans.map((span) => [span.partition, { ...span }]))
   const aside = await asideOf(app, topic, log)
   const intake = createIntake(handlers, (envelope, evidence) => trust.requireGenuine(topic, envelope, evidence))
@@ -83,24 +85,11 @@ export async function rebuildTopic(
         signature: headerOf(record, signatureHeader),
         appendedAt: record.appendedAt,
       }
-      const taken = await patiently(() => intake(evidence, record))
+      const taken = await patiently(() => intake(evidence, record), onWait)
       counts[taken === undefined ? 'unhandled' : taken.answer ? 'applied' : 'unchanged'] += 1
     } catch (error) {
-      if (isInfrastructure(error)) throw error
+      if (isInfrastructure(error) || thrownBy(error) instanceof OperationError) throw error
       tally(counts.faulty, faultOf(error, refusals, contractMask).code)
-    }
-  }
-
-  async function patiently<T>(work: () => Promise<T>): Promise<T> {
-    const deadline = performance.now() + patienceMs
-    for (;;) {
-      try {
-        return await work()
-      } catch (error) {
-        if (!isInfrastructure(error) || performance.now() > deadline) throw error
-        onWait((error as Error).message)
-        await delay(retryMs)
-      }
     }
   }
 
@@ -115,7 +104,7 @@ export async function rebuildTopic(
       const groups = groupsByKey(slice, ({ key }) => key?.toString('latin1'))
       const results = await Promise.allSettled(groups.map(settleInSequence))
       const failure = results.find((result) => result.status === 'rejected')
-      if (failure) throw givingUp(failure.reason)
+      if (failure) throw storeFailure(failure.reason)
       counts.read += slice.length
       for (const { partition, offset } of slice) (unread.get(partition) as Span).start = offset + 1n
       tell()
@@ -157,7 +146,23 @@ async function asideOf(app: string, topic: string, log: LogReader): Promise<(rec
 /** The allowed difference between the clock of a service and the clock of a broker. */
 const maxSkewMs = 60_000
 
-function givingUp(cause: unknown): OperationError {
+/** Runs the work again while the store is unavailable, for a minute. @throws the last error */
+export async function patiently<T>(work: () => Promise<T>, onWait: RebuildOptions['onWait']): Promise<T> {
+  const deadline = performance.now() + patienceMs
+  for (;;) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isInfrastructure(error) || performance.now() > deadline) throw error
+      onWait((error as Error).message)
+      await delay(retryMs)
+    }
+  }
+}
+
+export function storeFailure(failure: unknown): OperationError {
+  const cause = thrownBy(failure)
+  if (cause instanceof OperationError) return cause
   return new OperationError(`the store did not accept the events: ${(cause as Error).message}`, {
     nextStep: 'check that the sidecar runs (make status), then repeat the rebuild: known events change nothing',
     cause,

@@ -83,6 +83,17 @@ interface Entry {
   slot: string
 }
 
+/** Returns for each entry whether the list has this id in this slot. */
+export async function isListedAt(read: Read, entries: readonly Entry[]): Promise<boolean[]> {
+  const places = entries.map(({ slot }) => /^(\d{1,2}):(\d{1,9}):(\d{1,9})$/.exec(slot)?.slice(1).map(Number) ?? [])
+  const keys = places.map(([shard = -1, n = -1]) => chunkKey(shard, n))
+  const found = await read([...new Set(keys)])
+  return entries.map(({ id }, index) => {
+    const chunk = found.get(keys[index] ?? '')?.value as Chunk | undefined
+    return chunk?.ids[places[index]?.[2] ?? -1] === id
+  })
+}
+
 async function newest(read: Read): Promise<Position[]> {
   const heads = await readHeads(read)
   return heads.map(({ shard, n, chunk }) => ({ shard, n, chunk, before: chunk.ids.length, isGiven: false }))

@@ -1,0 +1,179 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { DocumentsOf } from '../state/documents.ts'
+import { isListedAt } from '../state/list-page.ts'
+import type { Reactions } from '../stream/event-handler.ts'
+import type { Span } from './log-reader.ts'
+import { patiently, type RebuildCounts, type RebuildOptions, rebuildTopic, storeFailure } from './rebuild.ts'
+import { listedId, openScratch, type Scratch, type ScratchDocument } from './scratch.ts'
+import { OperationError } from './terminal.ts'
+
+interface StoreOptions extends Omit<RebuildOptions, 'range' | 'spans'> {
+  /** Creates the handlers by topic, in the order in which the topics are read. They use the given documents. */
+  rebuildOn: (documentsOf: DocumentsOf) => Reactions<boolean>
+  /** The documents of the service's store. */
+  documentsOf: DocumentsOf
+  /** True if the service does not separate tenants (`Auth__Mode`). */
+  isShared: boolean
+  /** Receives the number of documents that were compared with the service's store. */
+  onStored: (documents: number) => void
+  /** Waits until a running service has published the events of documents that it saved before the call. */
+  untilPublished: () => Promise<void>
+}
+
+/** The number of documents that are stored at the same time. */
+const atOnce = 500
+
+/** The number of attempts for documents that the running service changes at the same time. */
+const maxRounds = 10
+
+/**
+ * Rebuilds the documents of all events in the log. It first applies the whole log to an empty scratch store. Then it writes each document that the
+ * service's store lacks, or has with another content. So the result does not depend on earlier content, and each document is replaced in one step. A
+ * rebuild may be killed and repeated, or run while the service runs. Documents of no event in the log stay.
+ *
+ * A different document may contain an event that the running service has handled meanwhile, or has not published yet. So the rebuild waits, and reads the
+ * log up to its new end. It replaces the document only if it is still unchanged.
+ * @returns the counts by topic
+ * @throws {OperationError} if the log is unreadable, the store stays unavailable, or the service changes a document again and again
+ */
+export async function rebuildStore(options: StoreOptions): Promise<Map<string, RebuildCounts>> {
+  const scratch = openScratch(options.isShared)
+  try {
+    const handlers = options.rebuildOn(scratch.documentsOf)
+    const counts = new Map<string, RebuildCounts>()
+    const ends = new Map<string, Span[]>()
+    async function readOn(): Promise<void> {
+      for (const [topic, own] of Object.entries(handlers)) {
+        const spans = spansAfter(await options.log.spans(topic), ends.get(topic))
+        ends.set(topic, spans)
+        const more = await rebuildTopic(topic, scratch.noting(topic, own), { ...options, range: {}, spans })
+        counts.set(topic, sumOf(counts.get(topic), more))
+      }
+    }
+    await readOn()
+    await storeAll(scratch, options, readOn)
+    return new Map(Array.from(counts, ([topic, own]) => [topic, withApplied(own, scratch.applied(topic))]))
+  } finally {
+    scratch.close()
+  }
+}
+
+/** Returns the parts of the partitions after the parts that were already read. */
+function spansAfter(spans: Span[], read: Span[] = []): Span[] {
+  const ends = new Map(read.map(({ partition, end }) => [partition, end]))
+  return spans.map((span) => ({ ...span, start: ends.get(span.partition) ?? span.start }))
+}
+
+function sumOf(before: RebuildCounts | undefined, more: RebuildCounts): RebuildCounts {
+  if (!before) return more
+  const sum = (one: Record<string, number>, other: Record<string, number>) => {
+    const names = new Set([...Object.keys(one), ...Object.keys(other)])
+    return Object.fromEntries(Array.from(names, (name) => [name, (one[name] ?? 0) + (other[name] ?? 0)]))
+  }
+  return {
+    read: before.read + more.read,
+    applied: before.applied + more.applied,
+    unchanged: before.unchanged + more.unchanged,
+    unhandled: before.unhandled + more.unhandled,
+    aside: sum(before.aside, more.aside),
+    faulty: sum(before.faulty, more.faulty),
+  }
+}
+
+/** Returns the counts of a topic whose events changed documents of the scratch store. Only some of these documents had to be written. */
+function withApplied(counts: RebuildCounts, applied: number): RebuildCounts {
+  return { ...counts, applied, unchanged: counts.applied + counts.unchanged - applied }
+}
+
+async function storeAll(scratch: Scratch, options: StoreOptions, readOn: () => Promise<void>): Promise<void> {
+  let stored = 0
+  for (let round = 1; ; round += 1) {
+    let open = scratch.open(0, atOnce)
+    if (open.length === 0) return
+    if (round > maxRounds) throw changing(open[0] as ScratchDocument)
+    if (round > 1) {
+      await options.untilPublished()
+      await readOn()
+    }
+    open = scratch.open(0, atOnce)
+    for (; open.length > 0; open = scratch.open(open.at(-1)?.number ?? 0, atOnce)) {
+      await storeSome(scratch, open, options).catch((cause: unknown) => {
+        throw storeFailure(cause)
+      })
+      stored += open.length
+      options.onStored(stored)
+    }
+  }
+}
+
+function changing({ key }: ScratchDocument): OperationError {
+  return new OperationError(`the service changes the document ${key} again and again`, {
+    nextStep: 'stop the service, but not its sidecar, and repeat the rebuild: make up REBUILD=1 does it',
+  })
+}
+
+/** The outcome for a document: the text of the stored document if it differs, or the slot that the stored document had and keeps. */
+type Outcome = { result: 'same' | 'written'; kept?: string | undefined } | { result: 'differs'; text: string }
+
+async function storeSome(scratch: Scratch, documents: ScratchDocument[], { documentsOf, onWait }: StoreOptions) {
+  const store = (document: ScratchDocument, isRelisted: boolean) =>
+    patiently(() => storeOne(documentsOf, document, isRelisted), onWait)
+  const note = ({ number }: ScratchDocument, outcome: Outcome) =>
+    outcome.result === 'differs'
+      ? scratch.differs(number, outcome.text)
+      : scratch.settle(number, outcome.result === 'written')
+  const outcomes = await Promise.all(documents.map((document) => store(document, false)))
+  const lists = new Map<string, { document: ScratchDocument; slot: string; id: string }[]>()
+  for (const [index, document] of documents.entries()) {
+    const outcome = outcomes[index] as Outcome
+    note(document, outcome)
+    const id = listedId(JSON.parse(document.value))
+    if (outcome.result === 'differs' || outcome.kept === undefined || id === undefined) continue
+    const own = lists.get(document.tenant)
+    const one = { document, slot: outcome.kept, id }
+    if (own) own.push(one)
+    else lists.set(document.tenant, [one])
+  }
+  for (const [tenant, own] of lists) {
+    const isListed = await patiently(() => isListedAt(documentsOf(tenant).read, own), onWait)
+    const lost = own.filter((_, index) => !isListed[index])
+    await Promise.all(lost.map(async ({ document }) => note(document, await store(document, true))))
+  }
+}
+
+/**
+ * Writes a document if the store lacks it, or has the document that differed in the last round.
+ * @param isRelisted true to give the document a new slot in the list, because the list lacks its slot
+ */
+function storeOne(documentsOf: DocumentsOf, document: ScratchDocument, isRelisted: boolean): Promise<Outcome> {
+  const { tenant, key, value, differs } = document
+  const wanted: unknown = JSON.parse(value)
+  const id = listedId(wanted)
+  return documentsOf(tenant).change({
+    key,
+    bytes: Buffer.byteLength(value),
+    decide(view): Outcome {
+      const stored = view.get<unknown>(key)
+      const kept = isRelisted ? undefined : slotIn(stored)
+      const isSame = stored !== undefined && isDeepStrictEqual(withSlot(stored, undefined), withSlot(wanted, undefined))
+      const hasSlot = (slotIn(stored) === undefined) === (id === undefined)
+      if (isSame && hasSlot && !isRelisted) return { result: 'same', kept }
+      const text = JSON.stringify(stored)
+      if (stored !== undefined && !isSame && text !== differs) return { result: 'differs', text }
+      view.write(id === undefined ? wanted : withSlot(wanted, kept ?? view.list(id)))
+      return { result: 'written', kept }
+    },
+  })
+}
+
+function slotIn(document: unknown): string | undefined {
+  const { listed } = Object(document) as { listed?: unknown }
+  return typeof listed === 'string' ? listed : undefined
+}
+
+/** Returns the document with another slot; without a slot if it is undefined. Other values have no slot. */
+function withSlot(document: unknown, listed: string | undefined): unknown {
+  if (typeof document !== 'object' || document === null || Array.isArray(document)) return document
+  const { listed: _, ...others } = document as { listed?: unknown }
+  return listed === undefined ? others : { ...others, listed }
+}
