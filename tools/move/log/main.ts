@@ -45,7 +45,7 @@ async function main({ FROM = '', TO = '', FROM_SETTINGS, TO_SETTINGS }: NodeJS.P
   await requireStopped(from.kafka, groups, { nextStep: stop(FROM), tell })
   await requireStopped(to.kafka, groups, { nextStep: stop(TO), tell })
   await move(from, to, { topics, groups, sign: signerOf(from, to, TO), tell })
-  tell(`done. Next, in ${TO}: make up, then make rebuild`)
+  tell(`done. Next, in ${TO}: make up REBUILD=1`)
 }
 
 /**

@@ -143,7 +143,7 @@ export async function chooseStore(
   const kept = await runner.dataOf(last)
   if (kept) {
     onProgress(`store: ${store}; the data of ${last} stays in ${kept}, and make up STORE=${last} continues with it`)
-    onProgress(`store: ${store} receives new events; make rebuild SERVICE=... adds earlier events`)
+    onProgress(`store: ${store} lacks earlier events; REBUILD=1 adds them before services start`)
   }
   return store
 }

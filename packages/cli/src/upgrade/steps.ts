@@ -172,6 +172,18 @@ export const steps: readonly Step[] = [
   },
   {
     version: '0.3.0',
+    title: 'Let make up rebuild the stores',
+    why: 'make up REBUILD=1 starts services after their stores are rebuilt, which is the only safe way after the loss of a store.',
+    change: (application) =>
+      edit(
+        join(application, 'Makefile'),
+        /--rebuild=/,
+        /^(up: ## .*)\n\t@\$\(orderflow\) up$/m,
+        '$1 [REBUILD=1 first rebuilds the stores]\n\t@$$(orderflow) up $$$${REBUILD:+"--rebuild=$$$$REBUILD"}',
+      ),
+  },
+  {
+    version: '0.3.0',
     title: 'Keep line feeds in all files',
     why: 'With core.autocrlf=true, Git would write scripts and Dockerfiles that do not run.',
     change: (application) => {

@@ -49,3 +49,19 @@ describe('the step that limits sidecars to the APIs that services use', () => {
     expect(readFileSync(join(application, file), 'utf8')).to.equal(current)
   })
 })
+
+describe('the step that lets make up rebuild the stores', () => {
+  it('gives an application the same target as a new application', async () => {
+    const current = readFileSync(join(repository, 'tools/new-app/template/Makefile'), 'utf8')
+    const former = current.replace(' [REBUILD=1 first rebuilds the stores]', '').replace(/( up) \$\$\{REBUILD.*/, '$1')
+    expect(former)
+      .to.match(/\n\t@\$\(orderflow\) up\n/)
+      .and.not.to.contain('REBUILD')
+    const application = temporaryFolder()
+    write(application, 'Makefile', former)
+    for (const _ of [1, 2]) {
+      await steps.find(({ title }) => title === 'Let make up rebuild the stores')?.change?.(application)
+      expect(readFileSync(join(application, 'Makefile'), 'utf8')).to.equal(current)
+    }
+  })
+})
