@@ -9,6 +9,7 @@ import { createAppendTimes } from '../stream/append-times.ts'
 import { createConsumers } from '../stream/consumer.ts'
 import { createEarlierDeadLetters } from '../stream/earlier-dead-letters.ts'
 import { createForward, createPublish, createPublisher } from '../stream/publish.ts'
+import { createTopicLimit } from '../stream/topic-limit.ts'
 import type { Tracing } from '../telemetry/context.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
 import { readTrust } from '../trust/read-trust.ts'
@@ -42,7 +43,7 @@ export function createApp<S extends object>(
   const auth = createAuth(settings.Auth, now, (problem) => log.error(problem))
   const trust = readTrust(service.root, settings.Trust)
   const metrics = createMetrics()
-  const publishRecord = createPublisher(sidecar, metrics.queue)
+  const publishRecord = createPublisher(sidecar, metrics.queue, createTopicLimit(settings.Stream))
   const context = {
     ...dependencies,
     publish: createPublish(publishRecord, trust, tracing),

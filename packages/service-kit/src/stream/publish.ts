@@ -1,8 +1,8 @@
-import type { Envelope, ReceivedEnvelope } from '@orderflow/envelope'
+import { type Envelope, type ReceivedEnvelope, typeOf } from '@orderflow/envelope'
 import { keyFields, keyOf } from '@orderflow/envelope/kafka'
 import { createBatcher, type QueueWatch } from '../sidecar/batcher.ts'
 import { callSidecar } from '../sidecar/handler-time.ts'
-import { isRefusal, type OutgoingEvent, type Sidecar } from '../sidecar/sidecar.ts'
+import { isRefusal, type OutgoingEvent, type Sidecar, type SidecarError } from '../sidecar/sidecar.ts'
 import {
   ended,
   handled,
@@ -18,12 +18,26 @@ import {
 import { signatureHeader, type Trust } from '../trust/trust.ts'
 import { sendAttributes } from './observed.ts'
 import { causedAt } from './record.ts'
+import { requireLimit, requireSize, type TopicLimit } from './topic-limit.ts'
 
 /**
  * Publishes an envelope to a topic. The partition key consists of the Payload's fields that services.json declares as the topic's `key`. Resolves when
- * the broker has the record.
+ * the broker has the record. Rejects with `RefusedEventError` if Kafka can never accept the event.
  */
 export type Publish = (topic: string, envelope: Envelope) => Promise<void>
+
+/**
+ * Thrown for an own event that Kafka can never accept, for example because it is too large. This is a bug of the service. All other failures of Kafka, such as a missing
+ * topic or right, can end without a change of the event, so they are outages.
+ */
+export class RefusedEventError extends Error {
+  readonly code = 'refused-event'
+  constructor(topic: string, envelope: Envelope, cause: SidecarError) {
+    const event = `${typeOf(envelope)} with the Id ${envelope.Id}`
+    super(`Kafka cannot accept the event ${event} on ${topic}, so make it smaller: ${cause.message}`, { cause })
+    this.name = 'RefusedEventError'
+  }
+}
 
 export interface Forwarded {
   envelope: ReceivedEnvelope
@@ -53,7 +67,9 @@ export function createPublish(
     const key = keyOf(envelope, keyFields(envelope, topic))
     await inTrace(topic, key, envelope, tracing, ({ traceparent, tracestate }) =>
       publish(recordOf(topic, key, envelope, trust, traceparent, tracestate)),
-    )
+    ).catch((error: unknown) => {
+      throw isRefusal(error) ? new RefusedEventError(topic, envelope, error as SidecarError) : error
+    })
   }
 }
 
@@ -135,12 +151,23 @@ const maxInFlight = 2
  * Returns a publisher whose callers share bulk publishes. Events with the same key are published in the order of the calls. If publishing to one
  * topic hangs, other topics are not delayed.
  * @param watchOf returns the observer of a topic's batches
+ * @param limitOf returns the size limit that a topic has. By default, only the limit that it should have applies
  */
-export function createPublisher(sidecar: Sidecar, watchOf?: (topic: string) => QueueWatch): PublishRecord {
+export function createPublisher(
+  sidecar: Sidecar,
+  watchOf?: (topic: string) => QueueWatch,
+  limitOf: TopicLimit = async () => undefined,
+): PublishRecord {
   const queues = new Map<string, PublishRecord>()
   const open = (topic: string): PublishRecord => {
     const flush = async (events: OutgoingEvent[]) => {
-      await sidecar.publish(topic, events)
+      // After a failure, each event of a batch is published alone.
+      const alone = events.length === 1 ? events[0] : undefined
+      if (alone) requireSize(alone)
+      await sidecar.publish(topic, events).catch(async (error: unknown) => {
+        if (alone) await requireLimit(alone, limitOf)
+        throw error
+      })
       return events.map(() => ({ ok: true as const, value: undefined }))
     }
     const queue = createBatcher<OutgoingEvent, void>({

@@ -1,0 +1,91 @@
+import type { Admin, AdminOptions } from '@platformatic/kafka'
+import { timeLimit } from '../limits.ts'
+import { type OutgoingEvent, SidecarError } from '../sidecar/sidecar.ts'
+import { connectionOf, type StreamSettings } from './kafka.ts'
+import { settingsOf } from './topic-settings.ts'
+
+/** Returns the setting `max.message.bytes` that a topic has; undefined if Kafka does not report it. */
+export type TopicLimit = (topic: string) => Promise<number | undefined>
+
+/** The time-outs are short, because a failed event waits for the answer. */
+const options = {
+  clientId: 'orderflow-topic-limit',
+  retries: 0,
+  connectTimeout: timeLimit(1_000),
+  timeout: timeLimit(1_000),
+}
+
+/** Kafka's number for the resource type “topic”. */
+const topicResource = 2 as const
+const name = 'max.message.bytes'
+
+/** Creates a function that asks Kafka itself, because sidecars do not report why Kafka refused a record (Dapr 1.18). */
+export function createTopicLimit(settings: StreamSettings): TopicLimit {
+  const connection = connectionOf(settings)
+  return async (topic) => {
+    if (!connection) return undefined
+    const { Admin } = await import('@platformatic/kafka')
+    const admin: Admin = new Admin({ ...options, ...connection } as AdminOptions)
+    try {
+      const resources = [{ resourceType: topicResource, resourceName: topic, configurationKeys: [name] }]
+      const [found] = await admin.describeConfigs({ resources })
+      const value = found?.configs.find((config) => config.name === name)?.value
+      return value ? Number(value) : undefined
+    } catch {
+      return undefined
+    } finally {
+      void admin.close().catch(() => {})
+    }
+  }
+}
+
+/** Throws an error if an event is larger than its topic should allow. @throws {SidecarError} `refused` */
+export function requireSize(event: OutgoingEvent): void {
+  requireBelow(event, Number(settingsOf(event.topic)[name]))
+}
+
+/** Throws an error if Kafka failed to accept an event that is larger than its topic allows. @throws {SidecarError} `refused` */
+export async function requireLimit(event: OutgoingEvent, limitOf: TopicLimit): Promise<void> {
+  requireBelow(event, (await limitOf(event.topic)) ?? Number.POSITIVE_INFINITY)
+}
+
+function requireBelow(event: OutgoingEvent, limit: number): void {
+  const bytes = batchBytes(event)
+  if (bytes <= limit) return
+  throw new SidecarError(
+    `publish to ${event.topic}`,
+    `the record has ${bytes} bytes, and ${name} is ${limit}`,
+    'refused',
+  )
+}
+
+/** The headers that the sidecar adds to each record: the metadata of a bulk publish (sidecar/dapr-sidecar.ts). */
+const addedHeaders = { rawPayload: 'true' }
+
+/** Returns the bytes of a record batch that contains only this event (https://kafka.apache.org/documentation/#recordbatch). Kafka limits this size. */
+export function batchBytes({ key, value, headers }: OutgoingEvent): number {
+  const all = Object.entries({ ...headers, ...addedHeaders, ...(key !== undefined && { partitionKey: key }) })
+  const body =
+    fixedBytes +
+    withLength(key) +
+    withLength(value) +
+    varintBytes(all.length) +
+    all.reduce((sum, [name, text]) => sum + withLength(name) + withLength(text), 0)
+  return batchHeaderBytes + varintBytes(body) + body
+}
+
+const batchHeaderBytes = 61
+/** The attributes of a record, its time and its offset. The last two are differences, and thus 0 in a batch with one record. */
+const fixedBytes = 3
+
+const withLength = (part: string | Uint8Array | undefined): number => {
+  const bytes = part === undefined ? 0 : Buffer.byteLength(part)
+  return varintBytes(bytes) + bytes
+}
+
+/** Returns the bytes of a length, which Kafka writes as a zigzag varint. */
+function varintBytes(length: number): number {
+  let bytes = 1
+  for (let rest = Math.floor((2 * length) / 128); rest > 0; rest = Math.floor(rest / 128)) bytes += 1
+  return bytes
+}
