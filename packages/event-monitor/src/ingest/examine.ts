@@ -286,7 +286,7 @@ function guidsOf(
 }
 
 const open =
-  /^(traceparent|caused-at|replayed-(from|record)|replay-of(-record)?|replayed-as(-record)?|replay-edited|accepted-(by|position|record)|deadletter-(id|reason|app|topic|partition|offset|time|record|arrived|replay|cut))$/
+  /^(traceparent|caused-at|replayed-(from|record)|replay-of(-record)?|replayed-as(-record)?|replay-edited|accepted-(by|position|record)|deadletter-(id|reason|app|topic|partition|offset|time|record|arrived|replay|cut|stored))$/
 const plainValue = /^[\w./:+-]{1,256}$/
 const plainName = /^[\w.-]{1,64}$/
 

@@ -132,11 +132,11 @@ export async function rebuildCommand(
       const onStored = (documents: number) => tellStored(`${documents} documents compared with the store`)
       const counts = await rebuildStore({ ...options, ...common, onStored, untilPublished })
       for (const [name, own] of counts) printLines(summary(name, own))
-      return
+    } else {
+      // A part of the log adds its events to the documents of the store.
+      for (const [name, own] of chosen)
+        printLines(summary(name, await rebuildTopic(name, own, { ...options, ...common, range })))
     }
-    // A part of the log adds its events to the documents of the store.
-    for (const [name, own] of chosen)
-      printLines(summary(name, await rebuildTopic(name, own, { ...options, ...common, range })))
   } finally {
     await log.close()
   }

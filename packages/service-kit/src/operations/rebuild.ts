@@ -115,7 +115,7 @@ export async function rebuildTopic(
 
 /**
  * Returns a function that returns the reason of the app's dead letter of a record. It returns undefined for a record without a dead letter, and for one
- * that the app accepted later.
+ * that the app accepted, before or later.
  * A replay publishes a new record, which may succeed although the first record has a dead letter.
  *
  * A dead letter without a record id names only a position. After a topic was created again, another record may have this position. So the dead letter
@@ -127,7 +127,7 @@ async function asideOf(app: string, topic: string, log: LogReader): Promise<(rec
   for await (const one of readDeadLetterTopic(log, deadLetterTopic(topic))) {
     if (one.kind === 'other' || one.kind === 'note' || one.app !== app) continue
     const [record, position] = [one.record, positionText(one.position)]
-    if (one.kind === 'acceptance') {
+    if (one.kind === 'acceptance' || one.isStored) {
       if (record !== undefined) byRecord.delete(record)
       byPosition.delete(position)
     } else if (record !== undefined) byRecord.set(record, one.reason)

@@ -17,6 +17,7 @@ import { createWeb, type Part, type Readiness } from '../web/web.ts'
 import type { Background, ServiceContext, ServiceDefinition, ServiceParts } from './define-service.ts'
 import { createDryRun, withDryRun } from './dry-run.ts'
 import { limitsOf } from './settings.ts'
+import { createStoredEffects } from './stored-effects.ts'
 import { createStreamCheck, type StreamCheck } from './stream-check.ts'
 import { createWatchdog, groupReader, type Watchdog } from './watchdog.ts'
 
@@ -64,6 +65,11 @@ export function createApp<S extends object>(
     ...{ app: app.Name, publish: publishRecord, trust, refusals, log, now, metrics, tracing },
     appendTimes: createAppendTimes(settings.Stream),
     earlierDeadLetters: createEarlierDeadLetters(settings.Stream, app.Name),
+    isStored: createStoredEffects({
+      rebuildOn: (documents) => createParts(service, { ...context, documents }).rebuild,
+      documents: context.documents,
+      trust,
+    }),
   }
   const consumers = createConsumers(parts.reactions, options)
   const dryRun =

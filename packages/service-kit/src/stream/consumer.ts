@@ -22,7 +22,7 @@ import { createRedeliveries, type Redelivered } from './redeliveries.ts'
 import { createUnhandledCounter } from './unhandled.ts'
 
 export interface ConsumerOptions
-  extends Pick<EventHandlerOptions, 'app' | 'publish' | 'refusals' | 'now'>,
+  extends Pick<EventHandlerOptions, 'app' | 'publish' | 'refusals' | 'now' | 'isStored'>,
     PartHandlerOptions {
   trust: Pick<Trust, 'requireTrusted' | 'asksForSignature'>
   metrics: Pick<Metrics, 'topic'>
@@ -150,7 +150,9 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
           turn ??= turns.begin(positions[0].partition)
           const own = turn
           const accept = own.isContinued ? undefined : acceptances(entries)
-          const results = await turn.run(() => handlePart(dueIn(entries, held, own), whole, blockOf(own, begun)))
+          const results = await turn.run(() =>
+            handlePart(dueIn(entries, held, own), whole, blockOf(own, begun), !own.isContinued),
+          )
           await accept?.(results)
           const failure = [...results.values()].find((result) => typeof result !== 'string')
           if (failure && error === undefined) {

@@ -67,7 +67,7 @@ export function digestOf(value: Uint8Array): string {
 
 function storyOf(
   { origin, position }: Pick<Delivery, 'origin' | 'position'>,
-  { code, detail }: Fault,
+  { code, detail, isStored }: Fault,
   app: string,
   now: Date,
   maxLength: number,
@@ -82,6 +82,7 @@ function storyOf(
     [deadLetterHeaders.partition]: String(origin.partition),
     [deadLetterHeaders.offset]: origin.offset,
     [deadLetterHeaders.time]: now.toISOString(),
+    ...(isStored && { [deadLetterHeaders.stored]: 'true' }),
     ...(record && { [deadLetterHeaders.record]: record, [deadLetterHeaders.arrived]: String(arrivedAt) }),
     ...(origin !== position && { [deadLetterHeaders.replayed]: positionText(position) }),
   }

@@ -16,11 +16,13 @@ export interface PartHandlerOptions {
 /**
  * Handles the entries of a part, and returns their results. An entry has no result if an earlier record of its key failed.
  * @param blockedBy returns the reason why no further entry may be attempted; otherwise undefined
+ * @param isRepeated true if an earlier process may have handled the entries
  */
 export type PartHandler = (
   entries: readonly BulkEntry[],
   whole: ObservedDelivery,
   blockedBy: () => string | undefined,
+  isRepeated: boolean,
 ) => Promise<ReadonlyMap<BulkEntry, Result>>
 
 /**
@@ -57,7 +59,7 @@ export function createPartHandler(
     }
   }
 
-  return async (entries, whole, blockedBy) => {
+  return async (entries, whole, blockedBy, isRepeated) => {
     const results = new Map<BulkEntry, Result>()
     const deliveries = new Map(entries.map((entry) => [entry, read(entry)]))
     const failure = await completeTimes([...deliveries.values()].filter((delivery) => 'entryId' in delivery))
@@ -68,7 +70,7 @@ export function createPartHandler(
       if (reason !== undefined) return { kind: 'infrastructure', error: new Error(reason), ids: {} }
       const delivery = deliveries.get(entry) as Delivery | Failure
       if ('kind' in delivery) return delivery
-      return handler.attempt(delivery, whole, { isLast, isFollowed }).catch(bug)
+      return handler.attempt(delivery, whole, { isLast, isFollowed, isRepeated }).catch(bug)
     }
 
     /** Handles records of one key in sequence, up to a failure. Returns the records from the first record with a bug on; otherwise none. */

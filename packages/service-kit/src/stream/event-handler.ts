@@ -111,6 +111,8 @@ export interface EventHandlerOptions {
   metrics: TopicMetrics
   onUnhandled: (type: string) => void
   onEnded: (isBug: boolean) => void
+  /** Returns true if the store already has the effects of an event. */
+  isStored?: (topic: string, delivery: Delivery) => Promise<boolean>
 }
 
 export interface EventHandler {
@@ -118,14 +120,19 @@ export interface EventHandler {
    * Tries to handle an event, and publishes a dead letter if the event can never be handled.
    * @param on.isLast true if a bug leads to a dead letter; false if a bug leads to another attempt
    * @param on.isFollowed true if later records of the key wait for this event
+   * @param on.isRepeated true if an earlier process may have handled this event
    */
-  attempt(delivery: Delivery, whole: ObservedDelivery, on: { isLast: boolean; isFollowed: boolean }): Promise<Result>
+  attempt(
+    delivery: Delivery,
+    whole: ObservedDelivery,
+    on: { isLast: boolean; isFollowed: boolean; isRepeated: boolean },
+  ): Promise<Result>
   /** Writes a dead letter that has only the record's position, because our own code fails on the record. */
   giveUp(position: RecordPosition): Promise<Result>
 }
 
 export function createEventHandler(topic: string, handlers: Handlers, options: EventHandlerOptions): EventHandler {
-  const { app, publish, trust, refusals, log, now, metrics, onUnhandled, onEnded } = options
+  const { app, publish, trust, refusals, log, now, metrics, onUnhandled, onEnded, isStored } = options
   const sourceOf = ({ value, escapedKey }: Delivery) => ({ value, key: keyBytes(escapedKey) })
   const judge: Judge = (envelope, evidence) => {
     requireExactFields(envelope, evidence.value)
@@ -196,7 +203,7 @@ export function createEventHandler(topic: string, handlers: Handlers, options: E
   }
 
   return {
-    async attempt(delivery, whole, { isLast, isFollowed }) {
+    async attempt(delivery, whole, { isLast, isFollowed, isRepeated }) {
       const { value: document, traceparent, tracestate, arrivedAt } = delivery
       const trace = { ...(traceparent && { traceparent }), ...(tracestate && { tracestate }) }
       const handling: Handling = { document, trace, arrivedAt, isFollowed }
@@ -205,6 +212,7 @@ export function createEventHandler(topic: string, handlers: Handlers, options: E
         try {
           const result = await handle(delivery, onRead, isLast)
           const fault = typeof result === 'string' ? undefined : result
+          if (fault && isRepeated && (await isStored?.(topic, delivery))) fault.isStored = true
           if (fault) await putAside(delivery, fault, onRead)
           handling.span?.end(fault?.code)
           onEnded(fault !== undefined && bugs.has(fault.code))

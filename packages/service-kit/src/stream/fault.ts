@@ -11,6 +11,8 @@ import { UntrustedError } from '../trust/trust.ts'
 export interface Fault {
   code: string
   detail: string
+  /** True if the store already has the event's effects. */
+  isStored?: boolean
 }
 
 /** Wraps an error of a handler, to distinguish bugs of the handler from bugs of the code around it. */

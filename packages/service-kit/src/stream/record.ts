@@ -66,6 +66,8 @@ export const deadLetterHeaders = {
    * header.
    */
   cut: 'deadletter-cut',
+  /** `true` if the store already has the event's effects, because an earlier process of the service handled the record. */
+  stored: 'deadletter-stored',
 } as const
 
 /** The headers of a note on `<topic>.dead`. They name the failed record and the new record. */

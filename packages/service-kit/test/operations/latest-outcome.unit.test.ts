@@ -1,13 +1,17 @@
 import { randomUUID } from 'node:crypto'
+import type { FullEvent } from '@orderflow/envelope'
 import { expect } from 'chai'
 import { openAttempt, readDeadLetters } from '../../src/operations/dead-letters/entries.ts'
 import { readRecord } from '../../src/operations/dead-letters/records.ts'
 import { rebuildTopic } from '../../src/operations/rebuild.ts'
+import { createStoredEffects } from '../../src/runtime/stored-effects.ts'
+import { createDocuments, type DocumentsOf } from '../../src/state/documents.ts'
 import { createConsumer } from '../../src/stream/consumer.ts'
 import type { BulkEntry } from '../../src/stream/record.ts'
 import { createLog } from '../../src/telemetry/log.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { FakeLog } from '../../src/testing/fake-log.ts'
+import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
 import { UntrustedError } from '../../src/trust/trust.ts'
 import { openTrust } from '../support/open-trust.ts'
 
@@ -20,9 +24,26 @@ const value = JSON.stringify({
   Payload: { OrderId: randomUUID(), CustomerName: 'Ada', CustomerTaxId: 'T', Total: 1 },
 })
 
+const reactionsOn = (documentsOf: DocumentsOf) => ({
+  orderevents: {
+    OrderCreated: ({ Payload: { OrderId: key, Total } }: FullEvent<'OrderCreated'>) =>
+      documentsOf('').change({
+        key,
+        bytes: 100,
+        decide(view) {
+          if (view.get(key) !== undefined) return false
+          view.write({ Total })
+          return true
+        },
+      }),
+  },
+})
+
 describe('a record with several outcomes', () => {
   let log: FakeLog
+  let documentsOf: DocumentsOf
   beforeEach(() => {
+    documentsOf = createDocuments(new FakeSidecar(), () => new Date(), true)
     log = new FakeLog()
     log.append({ topic: 'orderevents', value, key: 'k', timestamp: 1_795_000_000_000 })
     log.append({ topic: 'orderevents.dead', value: 'of another application' })
@@ -36,8 +57,9 @@ describe('a record with several outcomes', () => {
       metadata: { __partition: '0', __offset: '0', __key: 'k', __timestamp: '1795000000000' },
     }
     const handlers = {
-      OrderCreated: async () => {
+      OrderCreated: async (event: FullEvent<'OrderCreated'>) => {
         if (outcome === 'has a bug') throw new TypeError('a bug')
+        return reactionsOn(documentsOf).orderevents.OrderCreated(event)
       },
     }
     const requireTrusted = () => {
@@ -50,6 +72,7 @@ describe('a record with several outcomes', () => {
       refusals: new Set(),
       appendTimes: async () => new Map(),
       earlierDeadLetters: async () => earlierDeadLetters(app),
+      isStored: createStoredEffects({ rebuildOn: reactionsOn, documents: documentsOf, trust: openTrust }),
       log: createLog(app, 'silent'),
       metrics: createMetrics(),
       now: () => new Date(),
@@ -90,15 +113,23 @@ describe('a record with several outcomes', () => {
     })
   }
 
-  it('takes no effect in a rebuild if the first process accepts and the second one rejects', async () => {
-    await deliver('order-service', 'accepts')
-    await deliver('order-service', 'distrusts')
-    expect(await rebuilt('order-service')).to.deep.equal({ applied: 0, aside: { untrusted: 1 } })
+  for (const second of ['distrusts', 'has a bug'] as const) {
+    it(`takes effect in a rebuild if the first process accepts and the second one ${second}`, async () => {
+      await deliver('order-service', 'accepts')
+      await deliver('order-service', second)
+      expect(await rebuilt('order-service')).to.deep.equal({ applied: 1, aside: {} })
+      expect(await open()).to.deep.equal(['order-service'])
+    })
+  }
+
+  it('takes effect in a rebuild if a process accepts between two that reject', async () => {
+    for (const outcome of ['distrusts', 'accepts', 'has a bug'] as const) await deliver('order-service', outcome)
+    expect(await rebuilt('order-service')).to.deep.equal({ applied: 1, aside: {} })
     expect(await open()).to.deep.equal(['order-service'])
   })
 
-  it('takes no effect in a rebuild if the last process rejects', async () => {
-    for (const outcome of ['distrusts', 'accepts', 'has a bug'] as const) await deliver('order-service', outcome)
+  it('takes no effect in a rebuild if all processes reject', async () => {
+    for (const outcome of ['distrusts', 'has a bug'] as const) await deliver('order-service', outcome)
     expect(await rebuilt('order-service')).to.deep.equal({ applied: 0, aside: { 'handler-error': 1 } })
     expect(await open()).to.deep.equal(['order-service'])
   })

@@ -34,6 +34,8 @@ export interface DeadLetter {
   /** The time of the dead letter in ISO 8601, UTC. */
   time: string
   deadLetterPosition: RecordPosition
+  /** Set if the service had handled the record before. */
+  isStored?: true
 }
 
 /** The note of a replay: the record at `of` was published again as the record at `as`. */
@@ -99,6 +101,7 @@ function parseDeadLetter(record: LogRecord): DeadLetter | undefined {
     arrivedAt: id === undefined ? undefined : timeIn(arrived),
     time: isoTime(record.timestamp),
     deadLetterPosition: positionOfRecord(record),
+    ...(header('stored') === 'true' && { isStored: true }),
   }
 }
 

@@ -1,0 +1,58 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Documents, DocumentsOf } from '../state/documents.ts'
+import { createIntake, type EventHandlerOptions, type Reactions } from '../stream/event-handler.ts'
+import { isInfrastructure } from '../stream/fault.ts'
+import { keyBytes } from '../stream/record.ts'
+import type { Trust } from '../trust/trust.ts'
+
+interface StoredEffectsOptions {
+  /** Creates the reactions that rebuild the store. */
+  rebuildOn: (documents: DocumentsOf) => Reactions<boolean>
+  documents: DocumentsOf
+  trust: Pick<Trust, 'requireGenuine'>
+}
+
+/**
+ * Creates the function that checks whether the store already has the effects of an event. It runs the reactions of a rebuild, which make no decisions, and
+ * drops their writes.
+ */
+export function createStoredEffects({
+  rebuildOn,
+  documents,
+  trust,
+}: StoredEffectsOptions): NonNullable<EventHandlerOptions['isStored']> {
+  return async (topic, delivery) => {
+    let isChanged = false
+    const onChanged = () => {
+      isChanged = true
+    }
+    const handlers = rebuildOn((tenant) => watched(documents(tenant), onChanged))[topic]
+    if (!handlers) return false
+    const intake = createIntake(handlers, (envelope, evidence) => trust.requireGenuine(topic, envelope, evidence))
+    try {
+      const { value, escapedKey } = delivery
+      if (!(await intake(delivery, { value, key: keyBytes(escapedKey) }))) return false
+    } catch (error) {
+      if (isInfrastructure(error)) throw error
+      return false
+    }
+    return !isChanged
+  }
+}
+
+/** Returns documents that report writes of other content, and drop them. */
+function watched(real: Documents, onChanged: () => void): Documents {
+  return {
+    ...real,
+    async change({ key, beside = [], decide }) {
+      const found = await real.read([key, ...beside])
+      return decide({
+        get: <T>(asked: string) => found.get(asked)?.value as T | undefined,
+        write(value) {
+          if (!isDeepStrictEqual(JSON.parse(JSON.stringify(value)), found.get(key)?.value)) onChanged()
+        },
+        list: (id) => id,
+      })
+    },
+  }
+}
