@@ -88,15 +88,14 @@ function withApplied(counts: RebuildCounts, applied: number): RebuildCounts {
 async function storeAll(scratch: Scratch, options: StoreOptions, readOn: () => Promise<void>): Promise<void> {
   let stored = 0
   for (let round = 1; ; round += 1) {
-    let open = scratch.open(0, atOnce)
-    if (open.length === 0) return
-    if (round > maxRounds) throw changing(open[0] as ScratchDocument)
+    const [first] = scratch.open(0, 1)
+    if (!first) return
+    if (round > maxRounds) throw changing(first)
     if (round > 1) {
       await options.untilPublished()
       await readOn()
     }
-    open = scratch.open(0, atOnce)
-    for (; open.length > 0; open = scratch.open(open.at(-1)?.number ?? 0, atOnce)) {
+    for (let open = scratch.open(0, atOnce); open.length > 0; open = scratch.open(open.at(-1)?.number ?? 0, atOnce)) {
       await storeSome(scratch, open, options).catch((cause: unknown) => {
         throw storeFailure(cause)
       })

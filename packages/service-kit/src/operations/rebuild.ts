@@ -54,9 +54,9 @@ const maxSliceEvents = 500
 const maxSliceBytes = 2 * 1024 * 1024
 
 /**
- * Passes a topic's records, or a part of them, to handlers in the order of arrival, and publishes nothing. Records with the same key are handled in sequence, other records
- * at the same time. A handler returns true if it changed something. Handlers ignore known events, so a rebuild may run while the service runs, and may
- * be repeated.
+ * Passes a topic's records, or a part of them, to handlers in the order of arrival, and publishes nothing. Records with the same key are handled in
+ * sequence, other records at the same time. A handler returns true if it changed something. Handlers ignore known events, so a rebuild may run while the
+ * service runs, and may be repeated.
  * @throws {OperationError} if the log is unreadable, or if the store stays unavailable
  */
 export async function rebuildTopic(
@@ -115,8 +115,7 @@ export async function rebuildTopic(
 
 /**
  * Returns a function that returns the reason of the app's dead letter of a record. It returns undefined for a record without a dead letter, and for one
- * that the app accepted, before or later.
- * A replay publishes a new record, which may succeed although the first record has a dead letter.
+ * that the app accepted, before or later. A replay publishes a new record, which may succeed although the first record has a dead letter.
  *
  * A dead letter without a record id names only a position. After a topic was created again, another record may have this position. So the dead letter
  * belongs to a record only if the record is older, or if its time is unknown.

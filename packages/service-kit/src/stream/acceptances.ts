@@ -32,7 +32,7 @@ export function createAcceptances(
   topic: string,
   { app, publish, now, earlierDeadLetters }: AcceptanceOptions,
 ): (entries: readonly BulkEntry[]) => Accept {
-  const isHandled = (result: Result | undefined) => result === 'handled' || result === 'duplicate'
+  const isHandled = (result: Result) => result === 'handled' || result === 'duplicate'
   return (entries) => {
     const reading = earlierDeadLetters?.(topic, oldestOf(entries, now().getTime()))
     // A failure is reported when the records are handled.

@@ -27,8 +27,8 @@ import { requireLimit, requireSize, type TopicLimit } from './topic-limit.ts'
 export type Publish = (topic: string, envelope: Envelope) => Promise<void>
 
 /**
- * Thrown for an own event that Kafka can never accept, for example because it is too large. This is a bug of the service. All other failures of Kafka, such as a missing
- * topic or right, can end without a change of the event, so they are outages.
+ * Thrown for an own event that Kafka can never accept, for example because it is too large. This is a bug of the service. All other failures of Kafka,
+ * such as a missing topic or right, can end without a change of the event, so they are outages.
  */
 export class RefusedEventError extends Error {
   readonly code = 'refused-event'
