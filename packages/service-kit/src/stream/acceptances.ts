@@ -1,5 +1,6 @@
 import { deadLetterTopic } from '@orderflow/envelope'
 import type { OutgoingEvent } from '../sidecar/sidecar.ts'
+import type { Logger } from '../telemetry/log.ts'
 import type { EarlierDeadLetters } from './earlier-dead-letters.ts'
 import type { Result } from './event-handler.ts'
 import type { PublishRecord } from './publish.ts'
@@ -17,10 +18,11 @@ interface AcceptanceOptions {
   app: string
   publish: PublishRecord
   now: () => Date
+  log: Pick<Logger, 'warn'>
   earlierDeadLetters?: EarlierDeadLetters
 }
 
-/** Writes the acceptances of the handled records. Rejects if Kafka does not answer; the records are then delivered again. */
+/** Writes the acceptances of the handled records. @throws {SidecarError} if an acceptance is not written; the records are then delivered again */
 type Accept = (results: ReadonlyMap<BulkEntry, Result>) => Promise<void>
 
 /**
@@ -30,13 +32,18 @@ type Accept = (results: ReadonlyMap<BulkEntry, Result>) => Promise<void>
  */
 export function createAcceptances(
   topic: string,
-  { app, publish, now, earlierDeadLetters }: AcceptanceOptions,
+  { app, publish, now, log, earlierDeadLetters }: AcceptanceOptions,
 ): (entries: readonly BulkEntry[]) => Accept {
   const isHandled = (result: Result) => result === 'handled' || result === 'duplicate'
   return (entries) => {
-    const reading = earlierDeadLetters?.(topic, oldestOf(entries, now().getTime()))
-    // A failure is reported when the records are handled.
-    reading?.catch(() => {})
+    // The sidecar has its own connection to Kafka, so events are handled even if the service cannot reach Kafka.
+    const reading = earlierDeadLetters?.(topic, oldestOf(entries, now().getTime())).catch((err: unknown) => {
+      log.warn(
+        { topic, err },
+        'Kafka does not return earlier dead letters, so a rebuild may leave out records that are handled now',
+      )
+      return undefined
+    })
     return async (results) => {
       const deadLetters = await reading
       if (!deadLetters || deadLetters.size === 0) return
