@@ -45,8 +45,10 @@ function tests(this: Mocha.Suite): void {
       { do: 'act', what: 'sees all pods running', act: seePods },
       { do: 'act', what: 'sees that other users cannot read the credentials', act: seeCredentials },
       { do: 'act', what: 'passes the acceptance tests', act: passAcceptance },
+      { do: 'act', what: 'rebuilds the lost store of a stopped service', act: rebuildStore },
       ...steps.slice(down, down + 1),
       { do: 'act', what: 'sees that only the Secrets are left', act: seeSecrets },
+      { do: 'act', what: 'starts the services after all stores are rebuilt', act: startRebuilt },
       ...steps.slice(down + 1),
       { do: 'act', what: 'sees that the credentials are removed', act: seeNoCredentials },
     ]
@@ -90,6 +92,40 @@ function tests(this: Mocha.Suite): void {
     })
     console.log(tested.stdout)
     succeeded(tested)
+  }
+
+  const inPostgresql = async (database: string, sql: string) => {
+    const command = `kubectl exec postgresql-0 -- psql --username=orderflow --tuples-only --no-align --dbname=${database}`
+    const ended = await run(`${command} --command='${sql}'`)
+    succeeded(ended)
+    return ended.stdout.trim()
+  }
+  const payments = () => inPostgresql('payment-service', 'SELECT count(*) FROM state')
+
+  /** Follows docs/kubernetes.md#a-lost-store for one service. */
+  async function rebuildStore(): Promise<void> {
+    const before = await payments()
+    succeeded(await run(`kubectl scale --namespace=${namespace} deployment/payment-service --replicas=0`))
+    await run(
+      `kubectl wait --namespace=${namespace} --for=delete pod --selector=app.kubernetes.io/name=payment-service`,
+    )
+    await inPostgresql('postgres', 'DROP DATABASE "payment-service" WITH (FORCE)')
+    const rebuilt = await run('make rebuild SERVICE=payment-service')
+    console.log(rebuilt.stdout)
+    succeeded(rebuilt)
+    expect(await payments()).to.equal(before)
+    succeeded(await run('make status'))
+  }
+
+  /** Lets all services with a store start after a rebuild. */
+  async function startRebuilt(): Promise<void> {
+    const before = await payments()
+    await inPostgresql('postgres', 'DROP DATABASE "payment-service" WITH (FORCE)')
+    succeeded(await run('make up REBUILD=1'))
+    expect(await payments()).to.equal(before)
+    const refused = await run('make up REBUILD=1')
+    expect(refused.stderr).to.contain('already run')
+    succeeded(await run('make down'))
   }
 
   async function seeSecrets(): Promise<void> {

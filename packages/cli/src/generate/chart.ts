@@ -7,7 +7,15 @@ import { topics } from '../kafka/topics.ts'
 import { daprdImage } from '../lib/images.ts'
 import { applicationName, cliFolder, imagePath, packagesVersion, programFile } from '../lib/paths.ts'
 import { defaultPorts } from '../lib/ports.ts'
-import { entryOf, isKnownBySignature, partitions, type Service, services, storedServices } from '../lib/services.ts'
+import {
+  entryOf,
+  isKnownBySignature,
+  operateProgram,
+  partitions,
+  type Service,
+  services,
+  storedServices,
+} from '../lib/services.ts'
 import { keptOfSidecars } from '../observe/config.ts'
 import {
   daprdFlags,
@@ -64,6 +72,7 @@ function valuesSchema(): string {
   schema.properties.services.properties = Object.fromEntries(
     services.map(({ name }) => [name, { $ref: '#/$defs/service' }]),
   )
+  schema.properties.rebuild.items.enum = storedServices.map(({ name }) => name)
   return json(schema)
 }
 
@@ -88,6 +97,7 @@ function facts(): object {
       keptMetrics: keptOfSidecars,
     },
     setup: ['node', imagePath(programFile('#setup'))],
+    rebuild: ['node', operateProgram, 'rebuild', '--when-stopped'],
     exporter: {
       command: ['node', imagePath(programFile('#exporter')), '0.0.0.0', String(defaultPorts.exporter)],
       port: defaultPorts.exporter,

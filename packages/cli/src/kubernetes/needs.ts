@@ -55,6 +55,14 @@ export function requireKafka({ kafka }: Values): void {
   )
 }
 
+/** @throws {CliError} `usage` if the values keep services stopped. `make up REBUILD=1` sets this value only while it needs it */
+export function requireNoRebuild({ rebuild }: Pick<Values, 'rebuild'>): void {
+  if (rebuild.length === 0) return
+  throw new CliError('usage', `${valuesFile} has rebuild: [${rebuild}], which keeps these services stopped`, {
+    nextStep: `remove rebuild from ${valuesFile}, then make up REBUILD=1`,
+  })
+}
+
 /** @throws {CliError} `tools-missing` with the product that the cluster lacks */
 export async function requireProducts(cluster: Cluster, values: Values): Promise<void> {
   const { groups } = JSON.parse(await kubectl(cluster, ['get', '--raw', '/apis'])) as { groups: { name: string }[] }

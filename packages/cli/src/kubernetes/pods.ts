@@ -66,7 +66,10 @@ export async function readDeployments(cluster: Cluster): Promise<Deployment[]> {
 
 export const setupPart = 'setup'
 
-/** Returns the name of the service, or `setup` or `exporter`. */
+/** Returns the name of the pods that rebuild the store of a service (chart/templates/rebuild.yaml). */
+export const jobPart = (service: string): string => `${service}-rebuild`
+
+/** Returns the name of the service, or `setup`, `exporter` or a name of `jobPart`. */
 export const partOf = ({ metadata }: Pod): string => metadata.labels[nameLabel] ?? metadata.name
 
 export function statusesOf({ status }: Pod): ContainerStatus[] {

@@ -11,7 +11,7 @@ import {
   services,
   sidecarOf,
 } from '../lib/services.ts'
-import { type LogOptions, logLines, print } from '../lib/terminal.ts'
+import { type LogOptions, logLines, print, timed } from '../lib/terminal.ts'
 import type { InsideOptions, ProgressOptions, Readiness, Runner, ServiceProbe } from '../runner.ts'
 import { addressesOf, isInside, reachFromInside, reachFromOutside } from './addresses.ts'
 import {
@@ -28,6 +28,8 @@ import {
 } from './cluster.ts'
 import { linesFromInside, runInside, runProgramInside } from './inside.ts'
 import { type Deployment, isEnding, type Pod, partOf, readDeployments, readPods } from './pods.ts'
+import { rebuildStores, withPods } from './rebuild.ts'
+import { change } from './release.ts'
 import { apiKeysIn, operatorSecret, readSecrets } from './secrets.ts'
 import { clusterStatus, requirePods } from './status.ts'
 import { kubernetesUp } from './up.ts'
@@ -54,18 +56,13 @@ export const kubernetesRunner: Runner = {
   // The store is not a part of the release.
   dataOf: async () => undefined,
   up: async ({ store, observed, rebuild, ...options }) => {
-    if (rebuild) {
-      throw new CliError('usage', 'STACK=kubernetes cannot rebuild stores before services start', {
-        nextStep: 'make up without REBUILD, then make rebuild SERVICE=... (docs/operations.md)',
-      })
-    }
     if (observed) {
       throw new CliError('usage', 'make observe does not support STACK=kubernetes', {
         nextStep: `set monitoring.enabled: true in ${valuesFile}, then make up`,
       })
     }
     // The caller has checked that the store is one of `stores`.
-    await kubernetesUp({ store: store as KubernetesStore, ...options })
+    await kubernetesUp({ store: store as KubernetesStore, rebuild, ...options })
     return reachFromOutside(readValues())
   },
   down,
@@ -232,13 +229,33 @@ async function logs(names: readonly string[], { follow }: LogOptions): Promise<v
   runInTerminal('kubectl', args)
 }
 
-/** Runs an operator's command in a pod of the service, which has the settings and the sidecar. */
+/** Runs an operator's command in a pod of the service, which has the settings and the sidecar. A stopped service gets a Job for its rebuild. */
 async function operate({ name }: Service, args: string[]): Promise<number> {
   const cluster = requireRecord()
   const pod = (await servicePods(cluster)).find((each) => partOf(each) === name)
+  if (!pod && args[0] === 'rebuild') return await rebuildStopped(cluster, name, args.slice(1))
   if (!pod) throw new CliError('not-running', `${name} does not run`, { nextStep: 'make status, make up' })
   const command = ['exec', pod.metadata.name, '--container', name, '--', 'node', operateProgram, ...args]
   return runInTerminal('kubectl', [...kubectlOptions(cluster), ...command])
+}
+
+/**
+ * Rebuilds the store of a service that has no pods, and starts the service.
+ * @throws {CliError} `still-running` while its last pods end, `usage` for a part of the log
+ */
+async function rebuildStopped(cluster: Cluster, name: string, range: string[]): Promise<number> {
+  if ((await withPods(cluster)).includes(name)) {
+    throw new CliError('still-running', `${name} has pods that start or end`, { nextStep: 'make status' })
+  }
+  if (range.length > 0) {
+    throw new CliError('usage', `${name} is stopped, so its whole store is rebuilt`, {
+      nextStep: 'leave out FROM, TO and TOPIC',
+    })
+  }
+  const options = { onProgress: timed(), signal: new AbortController().signal }
+  const apply = (values: object) => change(cluster, values, options)
+  await rebuildStores(cluster, { services: [name], apply, again: `make rebuild SERVICE=${name}`, ...options })
+  return 0
 }
 
 const addresses = () => addressesOf(readValues())

@@ -1,5 +1,6 @@
 import { table } from '@orderflow/service-kit/terminal'
 import { CliError } from '../lib/error.ts'
+import { storedServices } from '../lib/services.ts'
 import { formatDuration } from '../lib/terminal.ts'
 import type { StackStatus } from '../runner.ts'
 import type { Cluster } from './cluster.ts'
@@ -7,6 +8,7 @@ import {
   type Deployment,
   isEnding,
   isReady,
+  jobPart,
   type Pod,
   partOf,
   readDeployments,
@@ -56,7 +58,7 @@ function cellsOf(pod: Pod): string[] {
 
 const isWell = (pod: Pod) => pod.status.phase === 'Succeeded' || isReady(pod)
 
-/** Returns the failed parts. A missing pod is reported by its Deployment, and an earlier attempt of the setup job not at all. */
+/** Returns the failed parts. A missing pod is reported by its Deployment, and an earlier attempt of a job not at all. */
 function unwell(deployments: Deployment[], pods: Pod[]): string[] {
   const lacking = deployments.flatMap((deployment) => {
     const { metadata, spec, status } = deployment
@@ -65,7 +67,10 @@ function unwell(deployments: Deployment[], pods: Pod[]): string[] {
     if (refusal) return [`${metadata.name} (${refusal})`]
     return readyReplicas < spec.replicas ? [`${metadata.name} (${readyReplicas} of ${spec.replicas} ready)`] : []
   })
-  const setup = pods.filter((pod) => partOf(pod) === setupPart)
-  const hasFailed = setup.length > 0 && setup.every((pod) => pod.status.phase === 'Failed')
-  return [...lacking, ...(hasFailed ? ['setup (failed)'] : [])]
+  const jobs = [setupPart, ...storedServices.map(({ name }) => jobPart(name))]
+  const failed = jobs.filter((job) => {
+    const own = pods.filter((pod) => partOf(pod) === job)
+    return own.length > 0 && own.every((pod) => pod.status.phase === 'Failed')
+  })
+  return [...lacking, ...failed.map((job) => `${job} (failed)`)]
 }

@@ -15,6 +15,7 @@ export interface Values {
   setup: { enabled: boolean }
   settings: Record<string, string>
   apiKeys: string
+  rebuild: string[]
   scaling: { enabled: boolean }
   route: { enabled: boolean; hosts: Record<string, string> }
   monitoring: { enabled: boolean }

@@ -40,8 +40,14 @@ describe('chart/values.yaml', () => {
     ],
     ['a number as a setting', (all) => Object.assign(all, { settings: { Web__Proxies: 1 } })],
     ['brokers without ports', (all) => Object.assign(all, { kafka: { brokers: 'kafka' } })],
+    ['a rebuild of a service without a store', (all) => Object.assign(all, { rebuild: ['event-gateway'] })],
     ['a tag in place of a digest', (all) => Object.assign(all, { images: { digests: { setup: 'latest' } } })],
   ]
+  it('allows the rebuild of each service with a store', () => {
+    const rebuild = storedServices.map(({ name }) => name)
+    expect(isValid({ ...values(), rebuild }), JSON.stringify(isValid.errors)).to.equal(true)
+  })
+
   for (const [what, change] of mistakes) {
     it(`becomes invalid with ${what}`, () => {
       const changed = values()

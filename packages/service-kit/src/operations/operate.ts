@@ -23,6 +23,7 @@ import { kafkaConnection, openLog } from './open-log.ts'
 import { type RebuildCounts, type RebuildOptions, rebuildTopic } from './rebuild.ts'
 import { rebuildStore } from './rebuild-store.ts'
 import { OperationError, printLines } from './terminal.ts'
+import { memberCounter, untilStopped } from './until-stopped.ts'
 
 const commands = 'rebuild or dead-letters'
 
@@ -92,8 +93,9 @@ async function command<S extends object>(service: ServiceDefinition<S>, [name, .
   return 0
 }
 
-const rebuildUsage = `rebuild [--topic TOPIC] [--from MOMENT] [--to MOMENT]
-A MOMENT is a date-time with an offset, such as 2026-11-21T10:00Z. By default, the whole log is read`
+const rebuildUsage = `rebuild [--topic TOPIC] [--from MOMENT] [--to MOMENT] [--when-stopped]
+A MOMENT is a date-time with an offset, such as 2026-11-21T10:00Z. By default, the whole log is read.
+--when-stopped first waits until no sidecar of the service consumes`
 
 interface RebuildCommandOptions {
   app: string
@@ -112,13 +114,14 @@ export async function rebuildCommand(
   args: string[],
   { kafka, rebuild, ...options }: RebuildCommandOptions,
 ): Promise<void> {
-  const { topic, ...range } = readArguments(args)
+  const { topic, whenStopped, ...range } = readArguments(args)
   const chosen = Object.entries(rebuild).filter(([name]) => topic === undefined || name === topic)
   if (chosen.length === 0) {
     throw new OperationError(`${options.app} rebuilds nothing from ${topic}`, {
       nextStep: `set --topic to one of ${Object.keys(rebuild).join(', ')}, or leave it out`,
     })
   }
+  if (whenStopped) await untilStopped(app, { countMembers: memberCounter(kafka, app), onWait: occasionally(10_000) })
   const log = openLog(kafka)
   const [tellStored, complain] = [occasionally(2_000), occasionally(10_000)]
   const tell = new Map(chosen.map(([name]) => [name, occasionally(2_000)]))
@@ -152,9 +155,10 @@ async function untilPublished(): Promise<void> {
 
 function readArguments(args: string[]) {
   try {
-    const options = { topic: { type: 'string' }, from: { type: 'string' }, to: { type: 'string' } } as const
-    const { topic, from, to } = parseArgs({ args, options }).values
-    return { topic, from: moment('from', from), to: moment('to', to) }
+    const text = { type: 'string' } as const
+    const options = { topic: text, from: text, to: text, 'when-stopped': { type: 'boolean' } } as const
+    const { topic, from, to, 'when-stopped': whenStopped } = parseArgs({ args, options }).values
+    return { topic, whenStopped, from: moment('from', from), to: moment('to', to) }
   } catch (cause) {
     if (cause instanceof OperationError) throw cause
     throw new OperationError((cause as Error).message, { nextStep: rebuildUsage, cause })
