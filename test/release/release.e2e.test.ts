@@ -308,9 +308,9 @@ describeInContainers('releases on a real registry with real containers', functio
     const points: [what: string, kill: { killAt?: RegExp; before?: Match; after?: Match }][] = [
       ['while the image is built', { killAt: /image: building/ }],
       ['while the image is tried', { killAt: /not root/ }],
+      ['while the image is pushed', { killAt: /image: pushing/ }],
       ['before the config vars are set', { before: isConfig }],
       ['after the config vars were set', { after: isConfig }],
-      ['while the image is pushed', { killAt: /image: pushing/ }],
       ['before the image is released', { before: isFormation }],
       ['after the image was released', { after: isFormation }],
       ['while it waits', { before: ({ method, path }) => method === 'GET' && path.endsWith('/dynos') }],

@@ -48,25 +48,21 @@ Replace \`<app_name>\` in this file by the name of the app, and \`<ACCESS_TOKEN>
 the repository's folder. Remove the file afterwards, because it contains the token. Every service needs its own app with the stack
 \`container\`.
 
-## 1. Set the config vars
-
-${call('PATCH', '/config-vars', "-H 'Content-Type: application/json'", accept(), `-d '@${vars}'`, '-o /dev/null')}
-
-## 2. Log in to the registry
+## 1. Log in to the registry
 
 ${withLine(`docker login --username=_ --password-stdin ${registry}`, '<ACCESS_TOKEN>')}
 
-## 3. Build and push the image of process type web
+## 2. Build and push the image of process type web
 
 \`\`\`sh
 image_id=$(BUILDX_NO_DEFAULT_ATTESTATIONS=1 docker build --quiet --platform linux/amd64 --build-arg SERVICE=${service.folder} --target release -t ${image} .)
 docker push ${image}
 \`\`\`
 
-## 4. Release it
+## 3. Read the digest
 
 The platform needs the digest of the image's configuration, which is in the registry's manifest. It equals the image's id here. If it differs, another
-push to the app came in between: begin again at step 3.
+push to the app came in between: begin again at step 2.
 
 \`\`\`sh
 docker_image=$(curl -sSf https://${registry}/v2/<app_name>/web/manifests/latest -K - \\
@@ -75,8 +71,14 @@ docker_image=$(curl -sSf https://${registry}/v2/<app_name>/web/manifests/latest 
 user = "_:<ACCESS_TOKEN>"
 END
 )
-[ "$docker_image" = "$image_id" ] || echo "error: the registry has $docker_image, but you built $image_id: begin again at step 3" >&2
+[ "$docker_image" = "$image_id" ] || echo "error: the registry has $docker_image, but you built $image_id: begin again at step 2" >&2
 \`\`\`
+
+## 4. Set the config vars, and release the image immediately
+
+The platform restarts the present image with the new settings, until the second command releases the new image.
+
+${call('PATCH', '/config-vars', "-H 'Content-Type: application/json'", accept(), `-d '@${vars}'`, '-o /dev/null')}
 
 ${call('PATCH', '/formation', "-H 'Content-Type: application/json'", accept('.docker-releases'), `-d '{"updates":[{"type":"web","docker_image":"'"$docker_image"'"}]}'`)}
 

@@ -26,16 +26,16 @@ async function carryOut(context: Context, plan: Plan, changed: string[]): Promis
   const { platform, registry, journal, out, signal } = context
   const { changes, image, imageId, app } = plan
   const before = journal.begin(plan.before, new Date())
-  if (changes.length > 0) {
-    await step('config vars', changed, () => platform.patchConfigVars(patchOf(changes)))
-    out.progress(`config vars: ${changes.length} set`)
-  }
-
   out.progress('image: pushing')
   await pushImage(imageId, image, { onLine: (line) => /: Pushed$/.test(line) && out.print(`         ${line}`), signal })
   const digest = await registry.imageDigest(imageId)
   out.progress(`image: pushed, ${digest.slice(0, 19)}`)
 
+  // The platform restarts the present image with changed config vars. So only the release of the new image may follow, which takes a second.
+  if (changes.length > 0) {
+    await step('config vars', changed, () => platform.patchConfigVars(patchOf(changes)))
+    out.progress(`config vars: ${changes.length} set`)
+  }
   const previous = await platform.newestRelease()
   await step('image', changed, () => platform.releaseImage(digest))
   // The platform automatically starts one process for an app's first image.
@@ -143,9 +143,9 @@ function showPlan({ operator, out, service }: Context, { changes, image, before,
   out.print(
     `${service.name} -> ${operator.app} (${before.release ? `now v${before.release.version}` : 'no release yet'})`,
   )
+  out.print(`  push ${image}`)
   out.print(`  config vars: ${changes.length === 0 ? 'no change' : ''}`.trimEnd())
   for (const change of changes) out.print(`    ${describeChange(change)}`)
-  out.print(`  push ${image}`)
   out.print(`  release it as process type web${startNote(before, service.replicas)}`)
   out.print(`  wait until ${app.web_url ?? 'it'} answers`)
   out.print()

@@ -101,9 +101,32 @@ describe('a release', () => {
     after('push', `echo '${others}' >pushed`)
     const { code, message, nextStep } = await refusal(run())
     expect(code).to.equal('image')
-    expect(message).to.include(ours).and.include(others).and.include('config vars')
+    expect(message).to.include(ours).and.include(others).and.include('nothing was changed in this run')
     expect(nextStep).to.include('./orderflow release order --app my-app')
     expect(released()).to.equal(undefined)
+  })
+
+  it('changes config vars after the push, and releases the image immediately after that', async () => {
+    // The platform restarts the old image with new config vars, so a push in between would extend this time.
+    const steps: string[] = []
+    const isPushed = () => existsSync(join(bin, 'pushed'))
+    fake.answer('PATCH', /config-vars/, (_request, _response, next) => {
+      steps.push(isPushed() ? 'config vars after the push' : 'config vars before the push')
+      next()
+    })
+    fake.answer('PATCH', /formation/, (_request, _response, next) => {
+      steps.push('image')
+      next()
+    })
+    await run()
+    expect(steps.slice(0, 2)).to.deep.equal(['config vars after the push', 'image'])
+  })
+
+  it('changes nothing of the app if the push fails', async () => {
+    after('push', 'exit 1')
+    const { message } = await refusal(run())
+    expect(message).to.include('nothing was changed in this run')
+    expect(app().releases.flatMap(({ configVars }) => Object.keys(configVars))).to.deep.equal([])
   })
 
   it('starts as many replicas as services.json declares if the release is the first one', async () => {
