@@ -1,4 +1,12 @@
-import { CliError, ensureDatabases, inDatabase, newSecret, sidecarUri, storedServices } from '@orderflow/cli'
+import {
+  CliError,
+  connectionSettings,
+  ensureDatabases,
+  inDatabase,
+  newSecret,
+  sidecarUri,
+  storedServices,
+} from '@orderflow/cli'
 import { MongoClient } from 'mongodb'
 import { escapeIdentifier, Pool } from 'pg'
 import { median } from '../report/statistics.ts'
@@ -62,11 +70,13 @@ function refuseUsed(databases: { name: string }[]): void {
   })
 }
 
+const poolOf = async (uri: string) => new Pool({ ...(await connectionSettings(uri)), max: 1 })
+
 function postgresql(uri: string, address: string): Store {
   const pools = new Map<string, Pool>()
   const password = newSecret()
   const ask = async <Row extends object>(database: string, text: string, values: unknown[] = []) => {
-    const pool = pools.get(database) ?? new Pool({ connectionString: inDatabase(uri, database), max: 1 })
+    const pool = pools.get(database) ?? (await poolOf(inDatabase(uri, database)))
     pools.set(database, pool)
     return (await pool.query<Row>(text, values)).rows
   }
@@ -102,7 +112,7 @@ function postgresql(uri: string, address: string): Store {
       return (await ask<{ count: number }>(service, sql, [text]))[0]?.count ?? 0
     },
     async ping(other) {
-      const pool = new Pool({ connectionString: inDatabase(by(uri, other), 'postgres'), max: 1 })
+      const pool = await poolOf(inDatabase(by(uri, other), 'postgres'))
       const ms = await medianOf(() => pool.query('SELECT 1'))
       await pool.end()
       return ms

@@ -11,7 +11,7 @@ const denied = '42501'
  * Runs `./orderflow databases`: creates the databases, users and functions of all services on the server that `State__ConnectionString` names.
  * Prints the URI of each sidecar whose password it has created.
  * @param options `rotate` replaces the passwords of existing users
- * @throws {CliError} `usage`, `denied`, `unreachable`
+ * @throws {CliError} `usage`, `settings`, `denied`, `unreachable`
  */
 export async function databases(
   { State__ConnectionString: uri = '' }: NodeJS.ProcessEnv,
@@ -24,6 +24,7 @@ export async function databases(
     })
   }
   const passwords = await prepare(uri, rotate).catch((cause: Error & Pick<DatabaseError, 'code'>) => {
+    if (cause instanceof CliError) throw cause
     if (cause.code === denied) {
       throw new CliError('denied', `PostgreSQL refused a step: ${cause.message}`, {
         nextStep: 'give the user of State__ConnectionString the rights CREATEDB and CREATEROLE, then run this again',

@@ -7,6 +7,7 @@ import { newSecret } from '../lib/credentials.ts'
 import { CliError } from '../lib/error.ts'
 import { applicationName, repository } from '../lib/paths.ts'
 import { tablesUser } from '../lib/postgresql.ts'
+import { tlsSettings } from '../lib/postgresql-tls.ts'
 import { entryOf, isKnownBySignature, type Service, services } from '../lib/services.ts'
 import { withLogin } from '../lib/store-uri.ts'
 import type { ApiKeysText } from '../runner.ts'
@@ -36,7 +37,7 @@ export async function readSecrets(cluster: Cluster): Promise<Secret[]> {
  * Creates missing Secrets and missing keys. Existing values stay, because they may come from another source, such as External Secrets.
  * @param given the variables of the environment and of `.env`
  * @returns the names of the Secrets that it has created or completed
- * @throws {CliError} `settings` with the names of variables that must be given once
+ * @throws {CliError} `settings` with the names of variables that must be given once, or for an invalid URI
  */
 export async function ensureSecrets(
   cluster: Cluster,
@@ -44,7 +45,9 @@ export async function ensureSecrets(
   given: NodeJS.ProcessEnv = givenVariables(),
 ): Promise<string[]> {
   const found = new Map((await readSecrets(cluster)).map((secret) => [secret.metadata.name, secret]))
-  const changes = [...wantedSecrets(values, found, given)].flatMap(([name, wanted]) => {
+  const contents = wantedSecrets(values, found, given)
+  if (values.store === 'postgresql') requireModes(contents)
+  const changes = [...contents].flatMap(([name, wanted]) => {
     const existing = found.get(name)
     const missing = Object.entries(wanted).filter(([key]) => existing?.data?.[key] === undefined)
     const data = Object.fromEntries(missing.map(([key, value]) => [key, Buffer.from(value).toString('base64')]))
@@ -71,6 +74,11 @@ const decoded = (encoded: string | undefined) =>
 /** Returns the URI with which the setup job creates the users of services. */
 const operatorUri = (found: ReadonlyMap<string, Secret>, given: NodeJS.ProcessEnv) =>
   decoded(found.get(operatorSecret)?.data?.[uriKey]) ?? given[uriKey]
+
+/** Refuses URIs before Secrets keep them. @throws {CliError} `settings` for a mode of TLS that sidecars refuse */
+function requireModes(contents: Contents): void {
+  for (const { [uriKey]: uri } of contents.values()) if (uri) tlsSettings(uri, {})
+}
 
 type Contents = Map<string, Record<string, string>>
 

@@ -1,5 +1,6 @@
 import { databaseFunctions, documentTables, functionNames } from '@orderflow/service-kit/save-documents'
-import { Client, escapeIdentifier, escapeLiteral } from 'pg'
+import { escapeIdentifier, escapeLiteral } from 'pg'
+import { connectTo } from './postgresql-tls.ts'
 import { storedServices } from './services.ts'
 import { withLogin } from './store-uri.ts'
 
@@ -34,6 +35,7 @@ export function sidecarUri(uri: string, service: string, password: string): stri
  * (components/postgresql/statestore-save.yaml).
  * @param uri the server's URI without a database, with a user that may create databases and users
  * @param passwords the password for each database, by its name. The password of existing users stays if it is undefined here
+ * @throws {CliError} `settings` or `denied` for the parameters of TLS
  * @throws {Error} the driver's error if the server does not answer
  */
 export async function ensureDatabases(
@@ -100,8 +102,7 @@ const namesOf = (rows: Named[]) => new Set(rows.map(({ name }) => name))
 type Query = (sql: string) => Promise<Named[]>
 
 async function inSession(uri: string, run: (query: Query) => Promise<void>): Promise<void> {
-  const client = new Client({ connectionString: uri, connectionTimeoutMillis: 5_000 })
-  await client.connect()
+  const client = await connectTo(uri)
   try {
     await run(async (sql) => (await client.query<Named>(sql)).rows)
   } finally {

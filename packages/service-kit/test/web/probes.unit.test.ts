@@ -32,10 +32,10 @@ const conditions: Record<
   'a subscription has stalled': { stalled: 'orderevents/0 has stalled' },
 }
 
-describe('the probes of docs/operations.md', () => {
+describe('docs/operations.md', () => {
   const probes = rowsOf('Probe')
 
-  it('are those of the chart', () => {
+  it('describes the probes of the chart', () => {
     const chart = read('packages/cli/chart/templates/deployments.yaml')
     const pattern =
       /(\w+)Probe:\n(?: +#.*\n)* +httpGet: \{ path: "?([^",]+)"?, port: http \}[\s\S]*?timeoutSeconds: (\d+)/g
@@ -43,11 +43,11 @@ describe('the probes of docs/operations.md', () => {
     expect(inChart).to.deep.equal(probes.map(([name, path, , timeout]) => [name, path, timeout]))
   })
 
-  it('have a row for each condition', () => {
+  it('lists each condition', () => {
     expect(rowsOf('While').map(([condition]) => condition)).to.deep.equal(Object.keys(conditions))
   })
 
-  it('have the same result in the runbook of a stopped topic', () => {
+  it('states the same result in the runbook of a stopped topic', () => {
     const [, runbook = ''] = read('docs/operations.md').split('## A bug that many events meet')
     expect(runbook.split('\n## ')[0]).to.match(
       /`\/readyz` answers 503\. The \[readiness probe\]\(#probes\) still passes/,
@@ -55,7 +55,7 @@ describe('the probes of docs/operations.md', () => {
   })
 
   for (const [condition = '', ...results] of rowsOf('While')) {
-    it(`pass and fail while ${condition}, as the table states`, async () => {
+    it(`states which probes fail while ${condition}`, async () => {
       const { sidecar, store, stream, stopped, stalled } = conditions[condition] ?? {}
       const fake = new FakeSidecar('state.postgresql')
       fake.fault = async () => sidecar
