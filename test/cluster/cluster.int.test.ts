@@ -1,4 +1,14 @@
-import { eventually, inDatabase, nodeImage, operatorUser, publishUser, timed, topics, withAdmin } from '@orderflow/cli'
+import {
+  ensureAccess,
+  eventually,
+  inDatabase,
+  nodeImage,
+  operatorUser,
+  publishUser,
+  timed,
+  topics,
+  withAdmin,
+} from '@orderflow/cli'
 import { type Cluster, clusterMissing, startCluster } from '@orderflow/cluster'
 import { type Servers, startServers } from '@orderflow/cluster/servers'
 import { leaveOut } from '@orderflow/test-kit/not-run'
@@ -182,6 +192,26 @@ function tests(this: Mocha.Suite): void {
       const { rows } = await client.query('SELECT datname FROM pg_database')
       await client.end()
       expect(rows.map(({ datname }) => datname)).to.include.members(['order-service', 'payment-service'])
+    })
+
+    it('keeps topics, databases and changed passwords of servers whose pods are deleted', async () => {
+      const operator = servers.kafkaOf(operatorUser)
+      // The job setup of an installation sets passwords of its own.
+      await ensureAccess(operator, { ...servers.passwords, [publishUser]: 'changed' }, { isOwn: false })
+      await cluster.kubectl('delete', 'pod', 'kafka-0', 'postgresql-0')
+      for (const set of ['kafka', 'postgresql'])
+        await cluster.kubectl('rollout', 'status', `statefulset/${set}`, '--timeout=120s')
+      const { sasl, ...connection } = servers.kafkaOf(publishUser)
+      const changed = { ...connection, sasl: { ...sasl, password: 'changed' } } as typeof operator
+      const listed = () => withAdmin(changed, (admin) => admin.listTopics()).catch(() => undefined)
+      expect(await eventually(listed, 'the publisher')).not.to.equal(undefined)
+      const names = await withAdmin(operator, (admin) => admin.listTopics())
+      expect(names).to.include.members(topics.containers.map(({ name }) => name))
+      const found = await cluster.kubectl(
+        ...['exec', 'postgresql-0', '--', 'psql', '--username=orderflow', '--tuples-only', '--no-align'],
+        '--command=SELECT datname FROM pg_database',
+      )
+      expect(found.split('\n')).to.include.members(['order-service', 'payment-service'])
     })
   })
 

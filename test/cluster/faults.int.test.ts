@@ -79,7 +79,6 @@ function tests(this: Mocha.Suite): void {
     await orders.pays()
   })
 
-  // Comes before the change of passwords, because the broker's pod sets the first passwords when it starts.
   it('changes the certificate of Kafka', async function () {
     this.timeout(600_000)
     await servers.changeCertificate(async (trusted) => {

@@ -11,6 +11,7 @@ import {
   setPublisher,
   transactionDenial,
   transactionsWarning,
+  userTroubles,
   withAdmin,
 } from '@orderflow/cli'
 import { mayBeginTransactions, requestOf, type StreamSettings } from '@orderflow/service-kit/kafka'
@@ -85,6 +86,26 @@ export function streamUsers(running: () => SecuredKafka): void {
       )
       expect(await kafka.ensureAccess()).to.deep.equal({ added: 1, removed: 1 })
       await eventually(() => refusalOf(write(kafka.as('payment-service'), 'orderevents')), 'the right is taken away')
+    })
+
+    it('creates users that Kafka has lost, after they were named', async () => {
+      const scramSha512 = 2
+      const lost = { name: 'payment-service', mechanism: scramSha512 }
+      expect(await userTroubles(kafka.operator)).to.deep.equal([])
+      await withAdmin(kafka.operator, (admin) => requestOf(admin, 'AlterUserScramCredentials', [lost], []))
+      await eventually(() => refusalOf(listTopics(kafka.as('payment-service'))), 'it is refused')
+      expect(await userTroubles(kafka.operator)).to.deep.equal([
+        'Kafka has lost its users payment-service: make up creates them again',
+      ])
+      await kafka.ensureAccess()
+      expect(await userTroubles(kafka.operator)).to.deep.equal([])
+      await eventually(() => listTopics(kafka.as('payment-service')).catch(() => undefined), 'it comes in')
+    })
+
+    it('names an operator whom Kafka refuses', async () => {
+      expect(await userTroubles(kafka.as(operatorUser, 'wrong'))).to.deep.equal([
+        'Kafka refuses the user operator or its password: if Kafka has lost its users, first create this one',
+      ])
     })
 
     it('removes the user of a former service', async () => {

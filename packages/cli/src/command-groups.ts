@@ -373,7 +373,8 @@ export const commandGroups: CommandGroups = {
     },
     'stream-troubles': {
       summary: 'Print a line for each wrong setting of Kafka',
-      run: async () => (await import('./commands/inside.ts')).printStreamTroubles(),
+      options: { users: { summary: 'also check the users that the setup job creates' } },
+      run: async ({ flag }) => (await import('./commands/inside.ts')).printStreamTroubles(flag('users') ?? false),
     },
   },
   [maintenance]: {

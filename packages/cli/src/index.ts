@@ -26,7 +26,7 @@ export { buildServiceImages, ensureImages } from './containers/images.ts'
 export { brokerPortVariable, connectionStrings, kafkaPasswords, variableOf } from './containers/project.ts'
 export { podOf } from './containers/replicas.ts'
 export { generatedFiles } from './generate/files.ts'
-export { ensureAccess, readPublishers, removePublisher, setPublisher } from './kafka/access.ts'
+export { ensureAccess, readPublishers, removePublisher, setPublisher, userTroubles } from './kafka/access.ts'
 export {
   type Brokers,
   brokerHeap,

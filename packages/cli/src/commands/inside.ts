@@ -35,7 +35,8 @@ export async function awaitConsumers(): Promise<void> {
   await untilAllConsume(kafka, print)
 }
 
-export async function printStreamTroubles(): Promise<void> {
+/** @param hasUsers true if the setup job creates users in this Kafka */
+export async function printStreamTroubles(hasUsers: boolean): Promise<void> {
   const { kafka } = await requireRunning()
-  for (const trouble of await streamTroubles(kafka, topics.containers)) print(trouble)
+  for (const trouble of await streamTroubles(kafka, topics.containers, hasUsers)) print(trouble)
 }

@@ -2,7 +2,7 @@ import { protocolErrors } from '@orderflow/service-kit/kafka'
 import { findErrorBy } from '@platformatic/kafka'
 import { MongoClient, MongoServerError } from 'mongodb'
 import { connectionStrings, kafkaPasswords } from '../containers/project.ts'
-import { ensureAccess } from '../kafka/access.ts'
+import { ensureAccess, missingUsers } from '../kafka/access.ts'
 import { kafkaConnection } from '../kafka/connection.ts'
 import { ensureTopics, topics } from '../kafka/topics.ts'
 import { transactionsWarning } from '../kafka/transactions.ts'
@@ -29,6 +29,16 @@ const refusals = [
 const [folder] = process.argv.slice(2)
 const isOwn = folder !== undefined
 const tell = timed()
+
+/** Less than the deadline of the job in the chart, which removes the pod with its log. */
+const deadlineMs = 180_000
+let step = 'Kafka'
+// A server that accepts connections and never answers would keep this program waiting.
+setTimeout(() => {
+  tell(`error: ${step} is not ready after ${deadlineMs / 1000} s`)
+  process.exit(1)
+}, deadlineMs).unref()
+
 try {
   if (folder) {
     await localCertificate(folder)
@@ -36,6 +46,8 @@ try {
   }
   const kafka = kafkaConnection(process.env)
   const passwords = Object.entries(kafkaPasswords).map(([user, variable]) => [user, required(variable)])
+  const missing = await withRetries('Kafka', () => missingUsers(kafka).catch(isOwn ? rethrow : explainRefusal))
+  if (missing.length > 0) tell(`users: creating ${missing.join(', ')}`)
   const access = await withRetries('Kafka', () =>
     ensureAccess(kafka, Object.fromEntries(passwords), { isOwn }).catch(isOwn ? rethrow : explainRefusal),
   )
@@ -45,6 +57,7 @@ try {
   const warnings = await withRetries('Kafka', () => ensureTopics(kafka, topics.containers))
   for (const warning of warnings) tell(`warning: ${warning}`)
   tell('topics: ready')
+  step = 'the store'
   const { State__ConnectionString: uri = '' } = process.env
   if (/^postgres(ql)?:/.test(uri)) {
     const passwords = storePasswords(tablesUser)
@@ -60,7 +73,8 @@ try {
   // Prints only the message, because other fields of a driver's error may contain secrets.
   tell(`error: ${(error as Error).message}`)
   if (error instanceof CliError && error.nextStep) tell(`next: ${error.nextStep}`)
-  process.exitCode = 1
+  // A failed connection may stay open for a while, and its client may try again.
+  process.exit(1)
 }
 
 function rethrow(error: unknown): never {

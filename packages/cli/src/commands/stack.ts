@@ -1,6 +1,7 @@
 import type { Application } from '@orderflow/service-kit/application'
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import { table } from '@orderflow/service-kit/terminal'
+import { userTroubles } from '../kafka/access.ts'
 import { watchUrl } from '../kafka/connection.ts'
 import { type TopicSpec, topicDifferences, topics } from '../kafka/topics.ts'
 import { transactionsWarning } from '../kafka/transactions.ts'
@@ -133,9 +134,17 @@ function linesOf(name: string, { missing = {}, redelivered = [] }: Readiness): s
   ]
 }
 
-/** Returns a line for each wrong setting of Kafka. The list is empty if Kafka does not answer. */
-export async function streamTroubles(kafka: KafkaConnection, specs: TopicSpec[]): Promise<string[]> {
+/**
+ * Returns a line for each wrong setting of Kafka. The list is empty if Kafka does not answer.
+ * @param hasUsers true if the stack creates users in this Kafka
+ */
+export async function streamTroubles(
+  kafka: KafkaConnection,
+  specs: TopicSpec[],
+  hasUsers = kafka.sasl !== undefined,
+): Promise<string[]> {
   const checks = [
+    ...(hasUsers ? [userTroubles(kafka)] : []),
     topicDifferences(kafka, specs),
     transactionsWarning(kafka).then((warning) => (warning ? [warning] : [])),
   ]

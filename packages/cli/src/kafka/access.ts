@@ -1,6 +1,6 @@
 import { pbkdf2, randomBytes } from 'node:crypto'
 import { promisify } from 'node:util'
-import { type KafkaConnection, requestOf } from '@orderflow/service-kit/kafka'
+import { type KafkaConnection, protocolErrors, requestOf } from '@orderflow/service-kit/kafka'
 import type { Acl, Admin } from '@platformatic/kafka'
 import { keyOf, readAcls, userOf } from './acls.ts'
 import {
@@ -48,6 +48,29 @@ export async function ensureAccess(
     const found = (await readAcls(admin)).filter((acl) => isOfStack(userOf(acl)) || keys.has(keyOf(acl)))
     return await replaceAcls(admin, { wanted, found })
   })
+}
+
+/** Returns the users of the stack that Kafka lacks. */
+export async function missingUsers(kafka: KafkaConnection): Promise<string[]> {
+  const known = await withAdmin(kafka, userNames)
+  return stackUsers.filter((user) => user !== kafka.sasl?.username && !known.includes(user))
+}
+
+/**
+ * Returns a line if Kafka lacks users of the stack, or refuses the user of this connection. A Kafka that lost its data has lost its users, too, and
+ * sidecars then end as soon as they start.
+ * @throws {Error} if Kafka does not answer, or does not let this user read users
+ */
+export async function userTroubles(kafka: KafkaConnection): Promise<string[]> {
+  try {
+    const missing = await missingUsers(kafka)
+    return missing.length === 0 ? [] : [`Kafka has lost its users ${missing.join(', ')}: make up creates them again`]
+  } catch (error) {
+    if (!protocolErrors(error).includes('SASL_AUTHENTICATION_FAILED')) throw error
+    return [
+      `Kafka refuses the user ${kafka.sasl?.username} or its password: if Kafka has lost its users, first create this one`,
+    ]
+  }
 }
 
 export async function readPublishers(kafka: KafkaConnection): Promise<string[]> {

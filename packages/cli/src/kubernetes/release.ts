@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { CliError } from '../lib/error.ts'
 import { applicationName, repository } from '../lib/paths.ts'
+import { pause } from '../lib/poll.ts'
 import type { ProgressOptions } from '../runner.ts'
 import { type Cluster, helm, kubectl } from './cluster.ts'
 import { isEnding, partOf, readDeployments, readPods, refusalOf, setupPart, stateOf, waitingReason } from './pods.ts'
@@ -31,12 +32,36 @@ async function upgrade(cluster: Cluster, flags: string[], values: object, option
   const timeoutMs = (startTimeoutMinutes + 1) * 60_000
   const installing = helm(cluster, args, { input: JSON.stringify(values), timeoutMs, signal: either })
   const watched = watchPods(cluster, onProgress, () => stopped.abort())
+  const restarting = restartCrashed(cluster, onProgress, stopped.signal)
   try {
     await installing
   } catch (error) {
     throw await installFailure(cluster, error as CliError, watched.reason())
   } finally {
+    stopped.abort()
     await watched.stop()
+    await restarting
+  }
+}
+
+/**
+ * Replaces pods that crash when the setup job ends. The job may have corrected the cause, such as missing users of Kafka. Otherwise, Kubernetes would
+ * restart their containers up to five minutes later.
+ */
+export async function restartCrashed(cluster: Cluster, onProgress: (line: string) => void, ended: AbortSignal): Promise<void> {
+  const setups = async () =>
+    (await readPods(cluster)).filter((pod) => partOf(pod) === setupPart && pod.status.phase === 'Succeeded')
+  try {
+    const earlier = new Set((await setups()).map(({ metadata }) => metadata.name))
+    const isDone = async () => (await setups().catch(() => [])).some(({ metadata }) => !earlier.has(metadata.name))
+    while (!(await isDone())) await pause(1_000, ended)
+    for (const pod of await readPods(cluster)) {
+      if (isEnding(pod) || !/CrashLoopBackOff/.test(waitingReason(pod) ?? '')) continue
+      onProgress(`${pod.metadata.name}: replacing, because it crashed before`)
+      await kubectl(cluster, ['delete', 'pod', pod.metadata.name, '--wait=false', '--ignore-not-found'])
+    }
+  } catch {
+    // Only saves time.
   }
 }
 

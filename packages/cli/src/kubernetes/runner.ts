@@ -274,5 +274,6 @@ async function streamTroubles(): Promise<string[]> {
   const cluster = requireRecord()
   const hasOperator = (await readSecrets(cluster)).some(({ metadata }) => metadata.name === operatorSecret)
   if (!hasOperator) return []
-  return await linesFromInside(cluster, ['stream-troubles'], { addresses: addresses() })
+  const users = readValues().setup.enabled ? ['--users'] : []
+  return await linesFromInside(cluster, ['stream-troubles', ...users], { addresses: addresses() })
 }
