@@ -48,7 +48,7 @@ export function refusalOf({ status }: Deployment): string | undefined {
   return status.conditions?.find(({ type, status }) => type === 'ReplicaFailure' && status === 'True')?.message
 }
 
-const nameLabel = 'app.kubernetes.io/name'
+export const nameLabel = 'app.kubernetes.io/name'
 
 /** The label of the pods of commands (chart/templates/commands.yaml). */
 const commandLabel = 'app.kubernetes.io/component'

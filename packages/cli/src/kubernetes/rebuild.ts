@@ -1,8 +1,9 @@
 import { CliError } from '../lib/error.ts'
 import { pause } from '../lib/poll.ts'
+import { storedServices } from '../lib/services.ts'
 import type { ProgressOptions } from '../runner.ts'
 import { type Cluster, kubectl, kubectlJson, releaseSelector } from './cluster.ts'
-import { jobPart, partOf, readPods } from './pods.ts'
+import { jobPart, nameLabel, partOf, readPods } from './pods.ts'
 import { watchPods } from './release.ts'
 
 interface RebuildOptions extends ProgressOptions {
@@ -15,8 +16,8 @@ interface RebuildOptions extends ProgressOptions {
 }
 
 /**
- * Rebuilds stores from the log by Jobs of the chart, then starts the services. These services get their pods afterwards, so that they never handle events on an
- * incomplete store. The first change of the release also creates missing databases, users and topics.
+ * Rebuilds stores from the log by Jobs of the chart, then starts the services. These services get their pods afterwards, so that they never
+ * handle events on an incomplete store. The first change of the release also creates missing databases, users and topics.
  * @throws {CliError} `cluster-failed` if a Job fails; its service stays stopped
  */
 export async function rebuildStores(cluster: Cluster, { services, apply, ...options }: RebuildOptions): Promise<void> {
@@ -40,8 +41,24 @@ export async function withPods(cluster: Cluster): Promise<string[]> {
   return [...new Set((await readPods(cluster)).map(partOf))]
 }
 
+/** Returns the services whose rebuild has not ended. The change of the release that starts them also removes their Jobs. */
+export async function unfinishedRebuilds(cluster: Cluster): Promise<string[]> {
+  const { items } = await kubectlJson<{ items: Job[] }>(cluster, ['get', 'jobs', '--selector', releaseSelector])
+  const names = new Set(items.map(({ metadata }) => metadata.labels?.[nameLabel]))
+  return storedServices.map(({ name }) => name).filter((name) => names.has(jobPart(name)))
+}
+
+/** @throws {CliError} `usage` if a service would start with an incomplete store */
+export async function requireRebuilt(cluster: Cluster): Promise<void> {
+  const names = await unfinishedRebuilds(cluster)
+  if (names.length === 0) return
+  throw new CliError('usage', `the rebuild of a store has not ended: ${names.join(', ')}`, {
+    nextStep: `make rebuild SERVICE=${names[0]}, which rebuilds and starts all of them`,
+  })
+}
+
 interface Job {
-  metadata: { name: string; creationTimestamp: string; deletionTimestamp?: string }
+  metadata: { name: string; labels?: Record<string, string>; creationTimestamp: string; deletionTimestamp?: string }
   status?: { conditions?: { type: string; status: string; message?: string }[] }
 }
 
@@ -74,7 +91,7 @@ async function untilRebuilt(
 
 /** Helm removes the Job of an earlier rebuild later than it creates the new one. */
 async function newestJob(cluster: Cluster, service: string): Promise<Job | undefined> {
-  const selector = `${releaseSelector},app.kubernetes.io/name=${jobPart(service)}`
+  const selector = `${releaseSelector},${nameLabel}=${jobPart(service)}`
   const { items } = await kubectlJson<{ items: Job[] }>(cluster, ['get', 'jobs', '--selector', selector])
   const present = items.filter(({ metadata }) => !metadata.deletionTimestamp)
   return present.sort((a, b) => a.metadata.creationTimestamp.localeCompare(b.metadata.creationTimestamp)).at(-1)

@@ -48,7 +48,11 @@ async function upgrade(cluster: Cluster, flags: string[], values: object, option
  * Replaces pods that crash when the setup job ends. The job may have corrected the cause, such as missing users of Kafka. Otherwise, Kubernetes would
  * restart their containers up to five minutes later.
  */
-export async function restartCrashed(cluster: Cluster, onProgress: (line: string) => void, ended: AbortSignal): Promise<void> {
+export async function restartCrashed(
+  cluster: Cluster,
+  onProgress: (line: string) => void,
+  ended: AbortSignal,
+): Promise<void> {
   const setups = async () =>
     (await readPods(cluster)).filter((pod) => partOf(pod) === setupPart && pod.status.phase === 'Succeeded')
   try {

@@ -28,7 +28,7 @@ import {
 } from './cluster.ts'
 import { linesFromInside, runInside, runProgramInside } from './inside.ts'
 import { type Deployment, isEnding, type Pod, partOf, readDeployments, readPods } from './pods.ts'
-import { rebuildStores, withPods } from './rebuild.ts'
+import { rebuildStores, unfinishedRebuilds, withPods } from './rebuild.ts'
 import { change } from './release.ts'
 import { apiKeysIn, operatorSecret, readSecrets } from './secrets.ts'
 import { clusterStatus, requirePods } from './status.ts'
@@ -254,7 +254,8 @@ async function rebuildStopped(cluster: Cluster, name: string, range: string[]): 
   }
   const options = { onProgress: timed(), signal: new AbortController().signal }
   const apply = (values: object) => change(cluster, values, options)
-  await rebuildStores(cluster, { services: [name], apply, again: `make rebuild SERVICE=${name}`, ...options })
+  const all = [...new Set([name, ...(await unfinishedRebuilds(cluster))])]
+  await rebuildStores(cluster, { services: all, apply, again: `make rebuild SERVICE=${name}`, ...options })
   return 0
 }
 

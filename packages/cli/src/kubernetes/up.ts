@@ -19,7 +19,7 @@ import { provideImages } from './images.ts'
 import { linesFromInside } from './inside.ts'
 import { requireInjector, requireKafka, requireNamedSettings, requireNoRebuild, requireProducts } from './needs.ts'
 import { isEnding, partOf, readPods, setupPart } from './pods.ts'
-import { rebuildStores, withPods } from './rebuild.ts'
+import { rebuildStores, requireRebuilt, withPods } from './rebuild.ts'
 import { install } from './release.ts'
 import { ensureApiKeysSecret, ensureSecrets, operatorSecret, readSecrets } from './secrets.ts'
 import { type KubernetesStore, namedStore, readValues, valuesFile } from './values.ts'
@@ -47,6 +47,7 @@ export async function kubernetesUp({ store, rebuild, ...options }: KubernetesUpO
   onProgress(`context ${cluster.context} (${cluster.server}), namespace ${cluster.namespace}`)
   await requireConsent(cluster, process.env)
   if (rebuild) requireStoresUnused(await withPods(cluster))
+  else await requireRebuilt(cluster)
   await requireProducts(cluster, values)
   await ensureNamespace(cluster, onProgress)
   if (values.sidecar === 'injected') await requireInjector(cluster)

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Cluster } from '../../src/kubernetes/cluster.ts'
 import { requireNoRebuild } from '../../src/kubernetes/needs.ts'
-import { rebuildStores, withPods } from '../../src/kubernetes/rebuild.ts'
+import { rebuildStores, requireRebuilt, withPods } from '../../src/kubernetes/rebuild.ts'
 import { clusterStatus } from '../../src/kubernetes/status.ts'
 import type { CliError } from '../../src/lib/error.ts'
 import { requireStoresUnused, storedServices } from '../../src/lib/services.ts'
@@ -80,6 +80,16 @@ describe('a rebuild of stores in Kubernetes', () => {
     expect(names).to.have.members([service, `${service}-rebuild`])
     expect(() => requireStoresUnused(names)).to.throw(`${service} already run`)
     requireStoresUnused([`${service}-rebuild`])
+  })
+
+  it('lets make up refuse to start a service whose rebuild has not ended', async () => {
+    fake.answer('jobs', { items: [{ metadata: { name: 'orderflow-setup', labels: { [nameLabel]: 'setup' } } }] })
+    await requireRebuilt(cluster)
+    fake = fakeCluster(temporaryFolder())
+    fake.answer('jobs', { items: [{ metadata: { name: 'x', labels: { [nameLabel]: `${service}-rebuild` } } }] })
+    const error = await requireRebuilt(cluster).catch((caught: CliError) => caught)
+    expect((error as CliError).message).to.equal(`the rebuild of a store has not ended: ${service}`)
+    expect((error as CliError).nextStep).to.contain(`make rebuild SERVICE=${service}`)
   })
 
   it('lets make status report a failed Job', async () => {
