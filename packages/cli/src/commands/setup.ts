@@ -87,7 +87,7 @@ function explainRefusal(error: Error): never {
   if (names.includes('SASL_AUTHENTICATION_FAILED')) {
     throw new CliError('denied', `Kafka refuses the user ${process.env.Stream__SaslUsername} or the password`, {
       nextStep:
-        'delete the Secret operator-secrets, set Stream__SaslUsername and Stream__SaslPassword in .env or in the environment, then make up',
+        'if Kafka has lost its users, create this user again. Otherwise delete the Secret operator-secrets, set Stream__SaslUsername and Stream__SaslPassword in .env or in the environment, then make up',
       cause: error,
     })
   }

@@ -72,8 +72,8 @@ async function untilRebuilt(
 ): Promise<void> {
   onProgress(`${service}: rebuilding its store from the log`)
   let shown: string | undefined
-  const show = async (job: string, count: number) => {
-    const args = ['logs', `job/${job}`, '--container', service, '--tail', String(count)]
+  const show = async (job: string) => {
+    const args = ['logs', `job/${job}`, '--container', service, '--tail', '20']
     const lines = (await kubectl(cluster, args).catch(() => '')).split('\n').filter(Boolean)
     for (const line of lines.slice(lines.lastIndexOf(shown ?? '') + 1)) onProgress(`${service}: ${line}`)
     shown = lines.at(-1) ?? shown
@@ -82,7 +82,7 @@ async function untilRebuilt(
     const job = await newestJob(cluster, service).catch(unlessAway)
     const has = (type: string) => job?.status?.conditions?.find((one) => one.type === type && one.status === 'True')
     const failure = has('Failed')
-    if (job) await show(job.metadata.name, failure || has('Complete') ? 20 : 1)
+    if (job) await show(job.metadata.name)
     if (failure) throw failed(`the store of ${service} is not rebuilt: ${failure.message}`, again)
     if (has('Complete')) return
     await pause(everyMs, signal)
