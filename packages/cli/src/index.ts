@@ -97,8 +97,14 @@ export {
   type ServicePorts,
   type StackPorts,
 } from './lib/ports.ts'
-export { ensureDatabases, inDatabase, postgresqlUri, serviceDatabases, sidecarUri } from './lib/postgresql.ts'
-export { connectionSettings } from './lib/postgresql-tls.ts'
+export {
+  connectionSettings,
+  ensureDatabases,
+  inDatabase,
+  postgresqlUri,
+  serviceDatabases,
+  sidecarUri,
+} from './lib/postgresql.ts'
 export { readProcessTable, residentBytes } from './lib/process-table.ts'
 export { javaCommand, npmInstall, runTool, withHeartbeat } from './lib/run-tool.ts'
 export {

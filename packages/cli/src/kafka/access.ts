@@ -59,7 +59,7 @@ export async function missingUsers(kafka: KafkaConnection): Promise<string[]> {
 /**
  * Returns a line if Kafka lacks users of the stack, or refuses the user of this connection. A Kafka that lost its data has lost its users, too, and
  * sidecars then end as soon as they start.
- * @throws {Error} if Kafka does not answer, or does not let this user read users
+ * @throws {Error} if Kafka does not answer, or denies this user the list of users
  */
 export async function userTroubles(kafka: KafkaConnection): Promise<string[]> {
   try {

@@ -2,8 +2,9 @@ import { existsSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { type ConnectionOptions, getCACertificates } from 'node:tls'
-import { Client, type ClientConfig } from 'pg'
+import { Client } from 'pg'
 import { CliError } from './error.ts'
+import type { ConnectionSettings } from './store-uri.ts'
 
 /** The modes of libpq (https://www.postgresql.org/docs/current/libpq-ssl.html). The sidecar's driver, pgx, has the same ones. */
 const modes = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'] as const
@@ -55,29 +56,18 @@ const refused = (problem: string) =>
  * without TLS. As in the sidecar, the verifying modes trust the authorities of this machine if no file is named.
  * @throws {CliError} `settings` for invalid parameters, `denied` if the certificate is not accepted
  */
-export async function connectTo(uri: string): Promise<Client> {
-  return (await connect(uri)).client
-}
-
-/** Returns the settings with which the driver of this program connects, for a pool. The same errors as those of `connectTo`. */
-export async function connectionSettings(uri: string): Promise<ClientConfig> {
-  const { client, config } = await connect(uri)
-  await client.end()
-  return config
-}
-
-async function connect(uri: string): Promise<{ client: Client; config: ClientConfig }> {
-  const { mode, ...settings } = tlsSettings(uri)
+export async function connect(uri: string): Promise<{ client: Client; settings: ConnectionSettings }> {
+  const { mode, ...tls } = tlsSettings(uri)
   const connectionString = withoutTls(uri)
   const failures: Error[] = []
-  for (const ssl of attempts(uri, mode, settings)) {
-    const config = { connectionString, ssl, connectionTimeoutMillis: 5_000 }
-    const client = new Client(config)
+  for (const ssl of attempts(uri, mode, tls)) {
+    const settings = { connectionString, ssl }
+    const client = new Client({ ...settings, connectionTimeoutMillis: 5_000 })
     // A broken connection also fails the query that waits for it.
     client.on('error', () => {})
     try {
       await client.connect()
-      return { client, config }
+      return { client, settings }
     } catch (error) {
       await client.end().catch(() => {})
       const failure = error as Error & { code?: string }

@@ -7,7 +7,7 @@ import { generate } from 'selfsigned'
 import { databases } from '../../src/commands/databases.ts'
 import { makeCertificate } from '../../src/lib/credentials.ts'
 import type { CliError } from '../../src/lib/error.ts'
-import { connectTo, tlsSettings } from '../../src/lib/postgresql-tls.ts'
+import { connect, tlsSettings } from '../../src/lib/postgresql-tls.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 
 /** The servers by their rules: the kinds of connections that each one accepts. */
@@ -54,7 +54,7 @@ function startServer(rules: Rules, pair: { certificate: string; key: string }): 
   return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server)))
 }
 
-describe('connectTo', () => {
+describe('connect', () => {
   const ports = new Map<string, number>()
   const started: Server[] = []
   let [own, other] = ['', '']
@@ -80,9 +80,9 @@ describe('connectTo', () => {
     `postgres://me:secret@127.0.0.1:${ports.get(server)}/postgres?${parameters}`
 
   /** Returns `plain` or `tls`, or the code of an error. */
-  async function connect(uri: string): Promise<string> {
+  async function resultOf(uri: string): Promise<string> {
     try {
-      const client = await connectTo(uri)
+      const { client } = await connect(uri)
       const { stream } = (client as unknown as { connection: { stream: Socket } }).connection
       stream.destroy()
       return stream instanceof TLSSocket ? 'tls' : 'plain'
@@ -105,13 +105,13 @@ describe('connectTo', () => {
   for (const [parameters, expected] of Object.entries(results)) {
     it(`connects with "${parameters}" as libpq does, to a server with a self-signed certificate`, async () => {
       const seen = []
-      for (const server of Object.keys(servers)) seen.push(await connect(uriOf(server, parameters)))
+      for (const server of Object.keys(servers)) seen.push(await resultOf(uriOf(server, parameters)))
       expect(seen).to.deep.equal(expected)
     })
   }
 
   it('verifies the certificate with require, verify-ca and verify-full, if sslrootcert names a file', async () => {
-    const with_ = (mode: string, file: string) => connect(uriOf('with both', `sslmode=${mode}&sslrootcert=${file}`))
+    const with_ = (mode: string, file: string) => resultOf(uriOf('with both', `sslmode=${mode}&sslrootcert=${file}`))
     for (const mode of ['require', 'verify-ca', 'verify-full']) {
       expect([mode, await with_(mode, own), await with_(mode, other)]).to.deep.equal([mode, 'tls', 'denied'])
       expect([mode, await with_(mode, `${own}.missing`)]).to.deep.equal([mode, 'settings'])
@@ -127,7 +127,7 @@ describe('connectTo', () => {
     ports.set('of another name', (server.address() as AddressInfo).port)
     const seen = []
     for (const mode of ['require', 'verify-ca', 'verify-full'])
-      seen.push(await connect(uriOf('of another name', `sslmode=${mode}&sslrootcert=${root}`)))
+      seen.push(await resultOf(uriOf('of another name', `sslmode=${mode}&sslrootcert=${root}`)))
     expect(seen).to.deep.equal(['tls', 'tls', 'denied'])
   })
 
