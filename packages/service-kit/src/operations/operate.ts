@@ -121,7 +121,8 @@ export async function rebuildCommand(
       nextStep: `set --topic to one of ${Object.keys(rebuild).join(', ')}, or leave it out`,
     })
   }
-  if (whenStopped) await untilStopped(app, { countMembers: memberCounter(kafka, app), onWait: occasionally(10_000) })
+  if (whenStopped)
+    await untilStopped(options.app, { countMembers: memberCounter(kafka, options.app), onWait: occasionally(10_000) })
   const log = openLog(kafka)
   const [tellStored, complain] = [occasionally(2_000), occasionally(10_000)]
   const tell = new Map(chosen.map(([name]) => [name, occasionally(2_000)]))
