@@ -91,12 +91,13 @@ export type ArrivalLists = (spaces: readonly string[]) => BatchLists
  */
 const maxOpen = 1_000
 
-export function createArrivalLists(now: () => Date): ArrivalLists {
+/** @param elapsed returns the time since any fixed moment in milliseconds; the default ignores changes of the system's clock */
+export function createArrivalLists(now: () => Date, elapsed = () => performance.now()): ArrivalLists {
   /** The open lists, with the least recently used list first. */
   const lists = new Map<string, ArrivalList>()
 
   function listOf(space: string): ArrivalList {
-    const list = lists.get(space) ?? createArrivalList(now, space)
+    const list = lists.get(space) ?? createArrivalList(createListClock(now, elapsed), space)
     lists.delete(space)
     lists.set(space, list)
     for (const oldest of lists.keys()) if (lists.size > maxOpen) lists.delete(oldest)
@@ -156,11 +157,10 @@ const guardedBy = (etag: string | undefined): Pick<Write, 'guard'> => (etag ? { 
  * consists of shards with small, numbered chunks (docs/adr/0017). Only the process that began a chunk writes it, so replicas never write the same
  * chunk.
  */
-function createArrivalList(now: () => Date, space: string): ArrivalList {
+function createArrivalList(clock: ListClock, space: string): ArrivalList {
   const by = randomUUID()
   let current: WritePosition | undefined
   let begun: string | undefined
-  let newest = 0
 
   return {
     watched() {
@@ -174,8 +174,11 @@ function createArrivalList(now: () => Date, space: string): ArrivalList {
     },
 
     async open(read) {
+      if (current && !clock.isDue()) return
+      const heads = await readHeads(read, space)
+      clock.advance(heads.map(lastOf))
       if (current) return
-      const { shard, n } = freeShard(await readHeads(read, space), now().getTime())
+      const { shard, n } = freeShard(heads, clock.read())
       current = { shard, n, chunk: undefined }
     },
 
@@ -188,8 +191,7 @@ function createArrivalList(now: () => Date, space: string): ArrivalList {
       const isUnchanged = () => chunk.ids.length === (own?.ids.length ?? 0)
       return {
         append(id) {
-          newest = Math.max(newest, now().getTime())
-          chunk.at.push(newest)
+          chunk.at.push(clock.tick())
           return slotOf(shard, n, chunk.ids.push(id) - 1)
         },
         writes() {
@@ -216,6 +218,50 @@ function createArrivalList(now: () => Date, space: string): ArrivalList {
   }
 }
 
+interface ListClock {
+  /** Returns the time of a list: it is never earlier than a returned or seen time of an entry. */
+  read(): number
+  /** Returns the time of a new entry. */
+  tick(): number
+  /** Returns true if the times of other writers must be seen again. */
+  isDue(): boolean
+  advance(seen: number[]): void
+}
+
+/** The interval at which a writer sees the times of the other writers, which costs two reads. It is short while the list's time is ahead. */
+const seenForMs = { usually: 60_000, ahead: 1_000 }
+
+/**
+ * Creates the clock of a list. A system's clock may be ahead for a while. Entries of that time would stay above all newer entries, also after a
+ * restart and in the lists of other writers. So the list's time continues from its newest entry, until the system's clock is later.
+ */
+function createListClock(now: () => Date, elapsed: () => number): ListClock {
+  let newest = 0
+  let newestAt = elapsed()
+  let seenAt = Number.NEGATIVE_INFINITY
+
+  function read(): number {
+    const time = now().getTime()
+    return time >= newest ? time : Math.floor(newest + elapsed() - newestAt)
+  }
+  function set(time: number): number {
+    ;[newest, newestAt] = [time, elapsed()]
+    return time
+  }
+  return {
+    read,
+    tick: () => set(read()),
+    isDue: () => elapsed() - seenAt >= (newest > now().getTime() ? seenForMs.ahead : seenForMs.usually),
+    advance(seen) {
+      seenAt = elapsed()
+      const last = seen.reduce((most, time) => Math.max(most, time), 0)
+      if (last >= read()) set(last + 1)
+    },
+  }
+}
+
+const lastOf = ({ chunk }: Head): number => chunk.at.at(-1) ?? 0
+
 /**
  * The time without new entries after which another process may continue a shard. If the previous process still uses the shard, one of the two
  * processes must repeat a write once.
@@ -231,7 +277,7 @@ function freeShard(heads: Head[], now: number): { shard: number; n: number } {
   const unused = Array.from({ length: shardCount }, (_, shard) => ({ shard, n: -1 })).filter(
     ({ shard }) => !used.has(shard),
   )
-  const idle = heads.filter(({ chunk }) => (chunk.at.at(-1) ?? 0) < now - idleMs)
+  const idle = heads.filter((head) => lastOf(head) < now - idleMs)
   const candidates = [idle, unused, heads].find(({ length }) => length > 0) as { shard: number; n: number }[]
   return candidates[Math.floor(Math.random() * candidates.length)] as { shard: number; n: number }
 }

@@ -45,7 +45,7 @@ interface Position {
 }
 
 /**
- * Reads a page, with the newest arrival first. The order of entries is exact within a shard. Between shards, it follows the writers' clocks. An entry
+ * Reads a page, with the newest arrival first. The order of entries is exact within a shard. Between shards, it follows the times of the entries, which never go back. An entry
  * is valid only if the field `listed` of its document names the entry's slot. So an id that two replicas listed appears once. The newest chunks are
  * read only in bulk, and a bulk read may leave out a chunk. So the newest entries may be missing until the next read.
  */

@@ -148,6 +148,68 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       expect((await page(10)).items).to.deep.equal(['c', 'b', 'a'])
     })
 
+    it('lists new entries above older ones after a clock was ahead for a while, also after restarts', async () => {
+      const year = 365 * 24 * 3_600_000
+      const commit = writer()
+      await add(commit, 'before')
+      clock += year
+      await add(commit, 'ahead')
+      clock -= year
+      for (const id of ['corrected', 'again']) await add(commit, id)
+      const restarted = writer()
+      for (const id of ['restarted', 'later']) await add(restarted, id)
+      await add(writer(), 'last')
+      const expected = ['last', 'later', 'restarted', 'again', 'corrected', 'ahead', 'before']
+      expect(await all(2)).to.deep.equal(expected)
+    })
+
+    it('orders the entries of several writers by time although the clock of one of them was ahead for a while', async () => {
+      let time = 0
+      const wrong = { ms: 0 }
+      const writerWith = (ahead: { ms: number }) =>
+        createUnitOfWork(
+          sidecar,
+          createArrivalLists(
+            () => new Date(clock + ahead.ms),
+            () => time,
+          ),
+        )
+      const pass = (ms: number) => {
+        clock += ms
+        time += ms
+      }
+      const [one, other] = [writerWith(wrong), writerWith({ ms: 0 })]
+      await add(one, 'a')
+      pass(1_000)
+      await add(other, 'b')
+      wrong.ms = 3_600_000
+      pass(1_000)
+      await add(one, 'c')
+      wrong.ms = 0
+      // Writers see the times of the others once a minute.
+      pass(61_000)
+      for (const [index, commit] of [other, one, other, one, other].entries()) {
+        await add(commit, `${index}`)
+        pass(1_000)
+      }
+      expect(await all(3)).to.deep.equal(['4', '3', '2', '1', '0', 'c', 'b', 'a'])
+    })
+
+    it('uses few shards in restarts after a clock was ahead', async () => {
+      clock += 3_600_000
+      await add(writer(), 'ahead')
+      clock -= 3_600_000
+      let time = 0
+      for (let restart = 0; restart < 10; restart += 1) {
+        const lists = createArrivalLists(now, () => time)
+        await add(createUnitOfWork(sidecar, lists), `${restart}`)
+        time += 30_000
+        clock += 30_000
+        await add(createUnitOfWork(sidecar, lists), `${restart} later`)
+      }
+      expect(new Set(sidecar.chunkKeys().map((key) => key.split('/')[1])).size).to.be.below(4)
+    })
+
     it('gives each concurrent writer its own shard, and lets writers share shards if there are more writers than shards', async () => {
       const writers = Array.from({ length: 24 }, writer)
       const ids = Array.from({ length: 24 * 200 }, (_, id) => `${id}`)
