@@ -61,4 +61,18 @@ describe('mergeByTime', () => {
     )
     await fc.assert(property)
   })
+
+  it('returns records in the order of their arrival after the broker’s clock was ahead for a while', async () => {
+    const hour = 3_600_000
+    const [arrivals, sources] = [[] as string[], [[], []] as number[][]]
+    for (let time = 0; time < 60; time += 1) {
+      const source = time % 2
+      sources[source]?.push(time + (time >= 20 && time < 30 ? hour : 0))
+      arrivals.push(`${source}/${(sources[source]?.length ?? 0) - 1}`)
+    }
+    const found = (await merged(sources, Array(600).fill(3).values())).map(({ source, index }) => `${source}/${index}`)
+    // Only the records at the correction may be exchanged, because the log does not contain their distance.
+    const moved = found.map((record, index) => Math.abs(arrivals.indexOf(record) - index))
+    expect(moved.filter((places) => places > 1)).to.deep.equal([])
+  })
 })
