@@ -141,7 +141,6 @@ describe('the dead letters view', () => {
     expect(await page.getByText('every service would accept').count()).to.equal(0)
     const verdict = page.getByRole('region', { name: 'stock-service' })
     expect(await verdict.innerText()).to.match(/accepted the original event, with other values in \/Payload\/Total/)
-    if (process.env.SCREENSHOT) await page.screenshot({ path: process.env.SCREENSHOT, fullPage: true })
   })
 
   /** Makes the answers to a path wait until the returned function is called. */
