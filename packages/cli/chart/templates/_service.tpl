@@ -34,6 +34,8 @@
 {{- end }}
 
 {{- define "serviceMounts" -}}
+# A rebuild writes a large store into temporary files.
+- { name: temporary, mountPath: /tmp }
 - { name: trust, mountPath: /app/components/trust, readOnly: true }
 {{- if .Values.apiKeys }}
 - { name: api-keys, mountPath: /auth, readOnly: true }
@@ -41,6 +43,8 @@
 {{- end }}
 
 {{- define "serviceVolumes" -}}
+- name: temporary
+  emptyDir: {}
 - name: trust
   configMap: { name: {{ .Chart.Name }}-trust }
 {{- if .Values.apiKeys }}

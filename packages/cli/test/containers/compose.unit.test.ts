@@ -62,6 +62,10 @@ describe('docker-compose.yml', () => {
     }
   })
 
+  it('lets services write temporary files, which a rebuild of a large store needs', () => {
+    for (const { name } of registered) expect(services[name]?.tmpfs, name).to.deep.equal(['/tmp'])
+  })
+
   it('gives Kafka’s settings to services, and the store’s settings only to sidecars of services with a store', () => {
     for (const registeredService of registered) {
       const { name } = registeredService
