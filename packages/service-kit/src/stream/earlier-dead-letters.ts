@@ -4,6 +4,7 @@ import { timeLimit } from '../limits.ts'
 import { connectionOf, fetchBatches, leaderOf, metadataOf, type StreamSettings } from './kafka.ts'
 import { type LogRecord, recordsOf } from './log-record.ts'
 import { deadLetterHeaders } from './record.ts'
+import { createSharedConnection } from './shared-connection.ts'
 
 /**
  * Returns the dead letters that processes of this service wrote since a time, in milliseconds since 1970. Each is named by the failed record's id, or by
@@ -20,6 +21,9 @@ const options = {
   // The client's default.
   requestTimeout: timeLimit(30_000),
 }
+
+/** With little traffic, each delivery asks Kafka. */
+const idleMs = 10_000
 
 const fetchBytes = 1024 * 1024
 
@@ -45,28 +49,29 @@ export function createEarlierDeadLetters(settings: StreamSettings, app: string):
   const known = new Map<string, Known>()
   let reading: Promise<unknown> = Promise.resolve()
 
-  async function read(topic: string, since: number): Promise<Set<string>> {
+  const shared = createSharedConnection(async () => {
     const { Admin } = await import('@platformatic/kafka')
-    const admin = new Admin({ ...options, ...connection } as AdminOptions)
-    try {
-      const before = known.get(topic)
-      const start = Math.max(0, since - maxSkewMs)
-      const own =
-        before && before.since <= start
-          ? before
-          : { since: start, next: await offsetsOf(admin, topic, BigInt(start)), found: new Set<string>() }
-      known.set(topic, own)
-      await readOn(admin, topic, own, app)
-      return own.found
-    } finally {
-      await admin.close()
-    }
+    return new Admin({ ...options, ...connection } as AdminOptions)
+  }, idleMs)
+
+  async function read(admin: Admin, topic: string, since: number): Promise<Set<string>> {
+    const before = known.get(topic)
+    const start = Math.max(0, since - maxSkewMs)
+    const own =
+      before && before.since <= start
+        ? before
+        : { since: start, next: await offsetsOf(admin, topic, BigInt(start)), found: new Set<string>() }
+    known.set(topic, own)
+    await readOn(admin, topic, own, app)
+    return own.found
   }
 
   return (topic, since) => {
     if (!connection) return Promise.resolve(new Set())
     // The partitions of a topic share what was read, so they read in turn.
-    const result = reading.then(() => read(deadLetterTopic(topic), since))
+    const ask = () => shared.use((admin) => read(admin, deadLetterTopic(topic), since))
+    // An open connection may have broken since the last delivery.
+    const result = reading.then(() => (shared.isOpen() ? ask().catch(ask) : ask()))
     reading = result.catch(() => {})
     return result
   }

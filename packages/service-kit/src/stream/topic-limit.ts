@@ -2,6 +2,7 @@ import type { Admin, AdminOptions } from '@platformatic/kafka'
 import { timeLimit } from '../limits.ts'
 import { type OutgoingEvent, SidecarError } from '../sidecar/sidecar.ts'
 import { connectionOf, type StreamSettings } from './kafka.ts'
+import { createSharedConnection } from './shared-connection.ts'
 import { settingsOf } from './topic-settings.ts'
 
 /** Returns the setting `max.message.bytes` that a topic has; undefined if Kafka does not report it. */
@@ -15,6 +16,9 @@ const options = {
   timeout: timeLimit(1_000),
 }
 
+/** In an outage, many events fail one after the other. */
+const idleMs = 10_000
+
 /** Kafka's number for the resource type “topic”. */
 const topicResource = 2 as const
 const name = 'max.message.bytes'
@@ -22,20 +26,16 @@ const name = 'max.message.bytes'
 /** Creates a function that asks Kafka itself, because sidecars do not report why Kafka refused a record (Dapr 1.18). */
 export function createTopicLimit(settings: StreamSettings): TopicLimit {
   const connection = connectionOf(settings)
+  const shared = createSharedConnection(async (): Promise<Admin> => {
+    const { Admin } = await import('@platformatic/kafka')
+    return new Admin({ ...options, ...connection } as AdminOptions)
+  }, idleMs)
   return async (topic) => {
     if (!connection) return undefined
-    const { Admin } = await import('@platformatic/kafka')
-    const admin: Admin = new Admin({ ...options, ...connection } as AdminOptions)
-    try {
-      const resources = [{ resourceType: topicResource, resourceName: topic, configurationKeys: [name] }]
-      const [found] = await admin.describeConfigs({ resources })
-      const value = found?.configs.find((config) => config.name === name)?.value
-      return value ? Number(value) : undefined
-    } catch {
-      return undefined
-    } finally {
-      void admin.close().catch(() => {})
-    }
+    const resources = [{ resourceType: topicResource, resourceName: topic, configurationKeys: [name] }]
+    const found = await shared.use((admin) => admin.describeConfigs({ resources })).catch(() => [])
+    const value = found[0]?.configs.find((config) => config.name === name)?.value
+    return value ? Number(value) : undefined
   }
 }
 
