@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { freePort } from '@orderflow/cli'
 import { expect } from 'chai'
-import { succeeded } from './specs/commands.ts'
-import { type LocalCheckout, localCheckout } from './support/checkouts/local-checkout.ts'
+import { succeeded } from '../specs/commands.ts'
+import { type LocalCheckout, localCheckout } from '../support/checkouts/local-checkout.ts'
 
 const lower = ['http_proxy', 'https_proxy', 'all_proxy', 'grpc_proxy']
 const names = [...lower, ...lower.map((name) => name.toUpperCase())]

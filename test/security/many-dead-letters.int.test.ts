@@ -8,7 +8,7 @@ import { readSettings } from '@orderflow/service-kit'
 import { groupLines, openLog, readDeadLetters } from '@orderflow/service-kit/operations'
 import { Producer } from '@platformatic/kafka'
 import { expect } from 'chai'
-import { startKafka } from './support/own-kafka.ts'
+import { startKafka } from '../support/own-kafka.ts'
 
 const failed = 30_000
 const services = ['order-service', 'payment-service'] as const
