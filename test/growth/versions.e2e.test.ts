@@ -18,7 +18,7 @@ import { localOperator, type Operate, operatorOf } from '@orderflow/test-kit/sta
 import { expect } from 'chai'
 import { type Role, roles } from '../specs/rebuild.ts'
 import { copyRepository, type RepositoryCopy } from '../support/checkouts/repository-copy.ts'
-import { addVersion2 } from './versions/release.ts'
+import { addVersion2, adoptVersion2 } from './versions/release.ts'
 
 const version1 = (Total: number, OrderId = randomUUID()) => reduced({ OrderId, Total })
 const note = 'Leave it at the door.'
@@ -163,6 +163,7 @@ describe('a second version of OrderCreated', () => {
   })
 
   it('reaches order-service last in a release, and order-service then publishes and shows the new field', async () => {
+    adoptVersion2(copy)
     await stack.restart('order-service')
     const placed = await place(10, { 'idempotency-key': randomUUID() }, { note: 'Ring twice.' })
     const plain = await place(11)
