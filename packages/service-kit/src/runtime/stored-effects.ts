@@ -1,78 +1,55 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { IdSource } from '@orderflow/envelope'
 import type { Documents, DocumentsOf } from '../state/documents.ts'
 import { createIntake, type EventHandlerOptions, type Reactions } from '../stream/event-handler.ts'
 import { isInfrastructure } from '../stream/fault.ts'
 import { keyBytes } from '../stream/record.ts'
-import type { Evidence, Trust } from '../trust/trust.ts'
+import type { Trust } from '../trust/trust.ts'
 
-export interface EffectsOptions {
+interface StoredEffectsOptions {
   /** Creates the reactions that rebuild the store. */
   rebuildOn: (documents: DocumentsOf) => Reactions<boolean>
   documents: DocumentsOf
   trust: Pick<Trust, 'requireGenuine'>
 }
 
-/** The effects that an event would have on the store. */
-export interface Effects {
-  /** True if a rebuild handles the event, and does not refuse it. */
-  isHandled: boolean
-  /** True if the event would change a document. */
-  isChanged: boolean
-  /** True if a document exists that the event's handler reads. */
-  isKnown: boolean
-}
-
-/** @throws {SidecarError} if the store does not answer */
-type EffectsOf = (topic: string, record: Evidence, source: IdSource) => Promise<Effects>
-
 /**
- * Creates the function that returns the effects of an event. It runs the reactions of a rebuild, which make no decisions, and drops their writes. Each
- * event needs new reactions, because they may remember writes.
+ * Creates the function that checks whether the store already has the effects of an event. It runs the reactions of a rebuild, which make no decisions, and
+ * drops their writes.
  */
-export function createEffects({ rebuildOn, documents, trust }: EffectsOptions): EffectsOf {
-  return async (topic, record, source) => {
-    const effects = { isHandled: false, isChanged: false, isKnown: false }
-    const handlers = rebuildOn((tenant) => watched(documents(tenant), effects))[topic]
-    if (!handlers) return effects
+export function createStoredEffects({
+  rebuildOn,
+  documents,
+  trust,
+}: StoredEffectsOptions): NonNullable<EventHandlerOptions['isStored']> {
+  return async (topic, delivery) => {
+    let isChanged = false
+    const onChanged = () => {
+      isChanged = true
+    }
+    const handlers = rebuildOn((tenant) => watched(documents(tenant), onChanged))[topic]
+    if (!handlers) return false
     const intake = createIntake(handlers, (envelope, evidence) => trust.requireGenuine(topic, envelope, evidence))
     try {
-      const taken = await intake(record, source)
-      // Some writes only repeat what live reactions may leave out, such as unused claims. The handler then returns false.
-      return { ...effects, isHandled: taken !== undefined, isChanged: effects.isChanged && taken?.answer === true }
+      const { value, escapedKey } = delivery
+      if (!(await intake(delivery, { value, key: keyBytes(escapedKey) }))) return false
     } catch (error) {
       if (isInfrastructure(error)) throw error
-      return { ...effects, isChanged: false }
+      return false
     }
+    return !isChanged
   }
 }
 
-/** Creates the function that checks whether the store already has the effects of an event. */
-export function createStoredEffects(options: EffectsOptions): NonNullable<EventHandlerOptions['isStored']> {
-  const effectsOf = createEffects(options)
-  return async (topic, delivery) => {
-    const { value, escapedKey } = delivery
-    const { isHandled, isChanged } = await effectsOf(topic, delivery, { value, key: keyBytes(escapedKey) })
-    return isHandled && !isChanged
-  }
-}
-
-/** Returns documents that note reads of existing documents and writes of other content, and drop the writes. */
-function watched(real: Documents, effects: Effects): Documents {
-  const read: Documents['read'] = async (keys) => {
-    const found = await real.read(keys)
-    if (found.size > 0) effects.isKnown = true
-    return found
-  }
+/** Returns documents that report writes of other content, and drop them. */
+function watched(real: Documents, onChanged: () => void): Documents {
   return {
     ...real,
-    read,
     async change({ key, beside = [], decide }) {
-      const found = await read([key, ...beside])
+      const found = await real.read([key, ...beside])
       return decide({
         get: <T>(asked: string) => found.get(asked)?.value as T | undefined,
         write(value) {
-          if (!isDeepStrictEqual(JSON.parse(JSON.stringify(value)), found.get(key)?.value)) effects.isChanged = true
+          if (!isDeepStrictEqual(JSON.parse(JSON.stringify(value)), found.get(key)?.value)) onChanged()
         },
         list: (id) => id,
       })
