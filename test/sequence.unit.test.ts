@@ -1,6 +1,17 @@
 import { FakeSidecar } from '@orderflow/service-kit/testing'
 import fc from 'fast-check'
-import { anyBacklog, handleBacklog, requireSequence } from './support/sequence.ts'
+import { anyBacklog, type Backlog, handleBacklog, requireSequence } from './support/sequence.ts'
+
+/** The second delivery is repeated while its first record becomes a dead letter. */
+const repeatedAfterDeadLetter: Backlog = {
+  records: [
+    { key: 'a', waits: [], attempts: ['outage', 'bug', 'bug'] },
+    { key: 'a', waits: [], attempts: [] },
+    { key: 'a', waits: [], attempts: [] },
+  ],
+  sizes: { delivery: 2, part: 2 },
+  repeated: [false, true],
+}
 
 describe('records of one key', () => {
   for (const store of ['state.sqlite', 'state.postgresql', 'state.mongodb']) {
@@ -9,7 +20,7 @@ describe('records of one key', () => {
         fc.asyncProperty(anyBacklog, async (backlog) => {
           requireSequence(backlog, await handleBacklog(new FakeSidecar(store), backlog))
         }),
-        { numRuns: 150 },
+        { numRuns: 150, examples: [[repeatedAfterDeadLetter]] },
       )
     })
   }

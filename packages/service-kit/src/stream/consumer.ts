@@ -114,7 +114,6 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
   ): Outcome[] {
     return entries.map((entry): Outcome => {
       const [key, result] = [keyOf(entry), results.get(entry)]
-      if (result === 'dead-letter') turn.noteDeadLetter(entry)
       if (typeof result === 'string') return result
       if (turn.hasDeadLetter(entry)) return 'duplicate'
       if (key !== undefined) held.add(key)
@@ -150,9 +149,12 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
           turn ??= turns.begin(positions[0].partition)
           const own = turn
           const accept = own.isContinued ? undefined : acceptances(entries)
-          const results = await turn.run(() =>
-            handlePart(dueIn(entries, held, own), whole, blockOf(own, begun), !own.isContinued),
-          )
+          const results = await turn.run(async () => {
+            const handled = await handlePart(dueIn(entries, held, own), whole, blockOf(own, begun), !own.isContinued)
+            // In the same step, because the next step may belong to a repeated delivery, which must leave out these records.
+            for (const [entry, result] of handled) if (result === 'dead-letter') own.noteDeadLetter(entry)
+            return handled
+          })
           await accept?.(results)
           const failure = [...results.values()].find((result) => typeof result !== 'string')
           if (failure && error === undefined) {
