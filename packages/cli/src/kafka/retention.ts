@@ -1,4 +1,5 @@
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
+import { topicResource } from '@orderflow/service-kit/topic-settings'
 import { changeTopics } from './topic-settings.ts'
 import { withAdmin } from './topics.ts'
 
@@ -6,8 +7,6 @@ import { withAdmin } from './topics.ts'
 export const forever = -1
 
 export const dayMs = 24 * 60 * 60 * 1_000
-
-const topicResource = 2 as const
 
 /**
  * Sets the retention, and waits until all brokers report it. The broker deletes only whole segments. With segments of one day instead of one week, it

@@ -1,4 +1,5 @@
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
+import { topicResource } from '@orderflow/service-kit/topic-settings'
 import { eventually } from '../lib/poll.ts'
 import { withAdmin } from './topics.ts'
 
@@ -8,7 +9,6 @@ export type SettingChanges = Readonly<Record<string, string | undefined>>
 /** The largest value of a setting in milliseconds. */
 export const longest = '9223372036854775807'
 
-const topicResource = 2 as const
 const [set, remove] = [0, 1] as const
 
 /** Changes settings of topics, and waits until the brokers report them. */

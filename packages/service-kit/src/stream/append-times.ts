@@ -1,8 +1,8 @@
-import type { Admin, AdminOptions } from '@platformatic/kafka'
+import type { Admin } from '@platformatic/kafka'
 import { timeLimit } from '../limits.ts'
-import { connectionOf, fetchBatches, leaderOf, metadataOf, type StreamSettings } from './kafka.ts'
+import { fetchBatches, leaderOf, metadataOf, type StreamSettings } from './kafka.ts'
 import { positionText, type RecordPosition } from './record.ts'
-import { createSharedConnection } from './shared-connection.ts'
+import { createSharedAdmin } from './shared-admin.ts'
 
 /**
  * Returns the times at which the broker appended records, by position, in milliseconds since 1970. It leaves out deleted records, and records whose
@@ -23,21 +23,12 @@ const options = {
   requestTimeout: timeLimit(30_000),
 }
 
-/** Old unsigned records arrive in many deliveries, one after the other. */
-const idleMs = 10_000
-
 /** Creates a function that asks Kafka itself for these times, because sidecars do not report whether the broker set a time (Dapr 1.18). */
 export function createAppendTimes(settings: StreamSettings): AppendTimes {
-  const connection = connectionOf(settings)
-  const shared = createSharedConnection(async () => {
-    const { Admin } = await import('@platformatic/kafka')
-    return new Admin({ ...options, ...connection } as AdminOptions)
-  }, idleMs)
+  const use = createSharedAdmin(settings, options)
   return async (positions) => {
-    if (!connection) throw new Error('no broker is configured: set Stream__Brokers')
-    const ask = () => shared.use((admin) => appendTimes(admin, positions))
-    // An open connection may have broken since the last delivery.
-    return await (shared.isOpen() ? ask().catch(ask) : ask())
+    if (!use) throw new Error('no broker is configured: set Stream__Brokers')
+    return await use((admin) => appendTimes(admin, positions))
   }
 }
 

@@ -1,10 +1,10 @@
 import { deadLetterTopic } from '@orderflow/envelope'
-import type { Admin, AdminOptions } from '@platformatic/kafka'
+import type { Admin } from '@platformatic/kafka'
 import { timeLimit } from '../limits.ts'
-import { connectionOf, fetchBatches, leaderOf, metadataOf, type StreamSettings } from './kafka.ts'
+import { fetchBatches, leaderOf, metadataOf, type StreamSettings } from './kafka.ts'
 import { type LogRecord, recordsOf } from './log-record.ts'
 import { deadLetterHeaders } from './record.ts'
-import { createSharedConnection } from './shared-connection.ts'
+import { createSharedAdmin } from './shared-admin.ts'
 
 /**
  * Returns the dead letters that processes of this service wrote since a time, in milliseconds since 1970. Each is named by the failed record's id, or by
@@ -21,9 +21,6 @@ const options = {
   // The client's default.
   requestTimeout: timeLimit(30_000),
 }
-
-/** With little traffic, each delivery asks Kafka. */
-const idleMs = 10_000
 
 const fetchBytes = 1024 * 1024
 
@@ -45,14 +42,9 @@ interface Known {
  * leaves no other trace of the outcome. Each call continues where the last one ended.
  */
 export function createEarlierDeadLetters(settings: StreamSettings, app: string): EarlierDeadLetters {
-  const connection = connectionOf(settings)
+  const use = createSharedAdmin(settings, options)
   const known = new Map<string, Known>()
   let reading: Promise<unknown> = Promise.resolve()
-
-  const shared = createSharedConnection(async () => {
-    const { Admin } = await import('@platformatic/kafka')
-    return new Admin({ ...options, ...connection } as AdminOptions)
-  }, idleMs)
 
   async function read(admin: Admin, topic: string, since: number): Promise<Set<string>> {
     const before = known.get(topic)
@@ -67,11 +59,9 @@ export function createEarlierDeadLetters(settings: StreamSettings, app: string):
   }
 
   return (topic, since) => {
-    if (!connection) return Promise.resolve(new Set())
+    if (!use) return Promise.resolve(new Set())
     // The partitions of a topic share what was read, so they read in turn.
-    const ask = () => shared.use((admin) => read(admin, deadLetterTopic(topic), since))
-    // An open connection may have broken since the last delivery.
-    const result = reading.then(() => (shared.isOpen() ? ask().catch(ask) : ask()))
+    const result = reading.then(() => use((admin) => read(admin, deadLetterTopic(topic), since)))
     reading = result.catch(() => {})
     return result
   }

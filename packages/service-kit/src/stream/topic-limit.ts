@@ -1,9 +1,8 @@
-import type { Admin, AdminOptions } from '@platformatic/kafka'
 import { timeLimit } from '../limits.ts'
 import { type OutgoingEvent, SidecarError } from '../sidecar/sidecar.ts'
-import { connectionOf, type StreamSettings } from './kafka.ts'
-import { createSharedConnection } from './shared-connection.ts'
-import { settingsOf } from './topic-settings.ts'
+import type { StreamSettings } from './kafka.ts'
+import { createSharedAdmin } from './shared-admin.ts'
+import { settingsOf, topicResource } from './topic-settings.ts'
 
 /** Returns the setting `max.message.bytes` that a topic has; undefined if Kafka does not report it. */
 export type TopicLimit = (topic: string) => Promise<number | undefined>
@@ -16,24 +15,15 @@ const options = {
   timeout: timeLimit(1_000),
 }
 
-/** In an outage, many events fail one after the other. */
-const idleMs = 10_000
-
-/** Kafka's number for the resource type “topic”. */
-const topicResource = 2 as const
 const name = 'max.message.bytes'
 
 /** Creates a function that asks Kafka itself, because sidecars do not report why Kafka refused a record (Dapr 1.18). */
 export function createTopicLimit(settings: StreamSettings): TopicLimit {
-  const connection = connectionOf(settings)
-  const shared = createSharedConnection(async (): Promise<Admin> => {
-    const { Admin } = await import('@platformatic/kafka')
-    return new Admin({ ...options, ...connection } as AdminOptions)
-  }, idleMs)
+  const use = createSharedAdmin(settings, options)
   return async (topic) => {
-    if (!connection) return undefined
+    if (!use) return undefined
     const resources = [{ resourceType: topicResource, resourceName: topic, configurationKeys: [name] }]
-    const found = await shared.use((admin) => admin.describeConfigs({ resources })).catch(() => [])
+    const found = await use((admin) => admin.describeConfigs({ resources })).catch(() => [])
     const value = found[0]?.configs.find((config) => config.name === name)?.value
     return value ? Number(value) : undefined
   }

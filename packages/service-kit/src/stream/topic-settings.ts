@@ -35,8 +35,11 @@ interface Actual {
   configSource: number
 }
 
-/** Kafka's numbers for the resource type “topic”, and for the source of a setting on the topic itself. */
-const [topicResource, ownSetting] = [2 as const, 1]
+/** Kafka's number for the resource type “topic”. */
+export const topicResource = 2 as const
+
+/** Kafka's number for the source of a setting on the topic itself. */
+const ownSetting = 1
 
 /** The code of Kafka's error UNKNOWN_TOPIC_OR_PARTITION. */
 const unknownTopic = 3
@@ -63,14 +66,12 @@ export async function settingDifferences(admin: Admin, wanted: ReadonlyMap<strin
   const replicasOf = new Map(
     topics.map(({ name, partitions }) => [name, partitions[0]?.replicaNodes.length ?? 0] as const),
   )
-  const [absent, present] = [true, false].map((isUnknown) =>
-    topics.filter(({ errorCode }) => (errorCode === unknownTopic) === isUnknown).map(({ name }) => name),
-  ) as [string[], string[]]
-  const missing = absent.map(missingTopic)
+  const missing = topics.filter(({ errorCode }) => errorCode === unknownTopic).map(({ name }) => missingTopic(name))
+  const present = topics.filter(({ errorCode }) => errorCode !== unknownTopic)
   if (present.length === 0) return missing
-  const resources = present.map((resourceName) => ({
+  const resources = present.map(({ name }) => ({
     resourceType: topicResource,
-    resourceName,
+    resourceName: name,
     configurationKeys: null,
   }))
   let found: { resourceName: string; configs: Actual[] }[]
