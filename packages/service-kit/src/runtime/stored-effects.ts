@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Documents, DocumentsOf } from '../state/documents.ts'
+import type { DocumentsOf } from '../state/documents.ts'
 import { createIntake, type EventHandlerOptions, type Reactions } from '../stream/event-handler.ts'
 import { isInfrastructure } from '../stream/fault.ts'
 import { keyBytes } from '../stream/record.ts'
 import type { Trust } from '../trust/trust.ts'
+import { createStage, type StagedWrite } from './staged.ts'
 
 interface StoredEffectsOptions {
   /** Creates the reactions that rebuild the store. */
@@ -22,11 +23,8 @@ export function createStoredEffects({
   trust,
 }: StoredEffectsOptions): NonNullable<EventHandlerOptions['isStored']> {
   return async (topic, delivery) => {
-    let isChanged = false
-    const onChanged = () => {
-      isChanged = true
-    }
-    const handlers = rebuildOn((tenant) => watched(documents(tenant), onChanged))[topic]
+    const stage = createStage(documents)
+    const handlers = rebuildOn(stage.documents)[topic]
     if (!handlers) return false
     const intake = createIntake(handlers, (envelope, evidence) => trust.requireGenuine(topic, envelope, evidence))
     try {
@@ -36,23 +34,9 @@ export function createStoredEffects({
       if (isInfrastructure(error)) throw error
       return false
     }
-    return !isChanged
+    return stage.writes().every(isStored)
   }
 }
 
-/** Returns documents that report writes of other content, and drop them. */
-function watched(real: Documents, onChanged: () => void): Documents {
-  return {
-    ...real,
-    async change({ key, beside = [], decide }) {
-      const found = await real.read([key, ...beside])
-      return decide({
-        get: <T>(asked: string) => found.get(asked)?.value as T | undefined,
-        write(value) {
-          if (!isDeepStrictEqual(JSON.parse(JSON.stringify(value)), found.get(key)?.value)) onChanged()
-        },
-        list: (id) => id,
-      })
-    },
-  }
-}
+const isStored = ({ before, after }: StagedWrite): boolean =>
+  isDeepStrictEqual(JSON.parse(JSON.stringify(after)), before)
