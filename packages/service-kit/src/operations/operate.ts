@@ -85,7 +85,6 @@ async function command<S extends object>(service: ServiceDefinition<S>, [name, .
     kafka,
     trust,
     refusals: new Set(Object.keys(service.refusals)),
-    rebuild: rebuildOn(documentsOf),
     rebuildOn,
     documentsOf,
     isShared,
@@ -102,18 +101,14 @@ interface RebuildCommandOptions {
   kafka: KafkaConnection
   trust: Trust
   refusals: ReadonlySet<string>
-  /** The handlers by topic, in the order in which the topics are read. */
-  rebuild: Reactions<boolean>
-  /** Creates the handlers for other documents. */
+  /** Creates the handlers by topic, in the order in which the topics are read. */
   rebuildOn: (documentsOf: DocumentsOf) => Reactions<boolean>
   documentsOf: DocumentsOf
   isShared: boolean
 }
 
-export async function rebuildCommand(
-  args: string[],
-  { kafka, rebuild, ...options }: RebuildCommandOptions,
-): Promise<void> {
+export async function rebuildCommand(args: string[], { kafka, ...options }: RebuildCommandOptions): Promise<void> {
+  const rebuild = options.rebuildOn(options.documentsOf)
   const { topic, whenStopped, ...range } = readArguments(args)
   const chosen = Object.entries(rebuild).filter(([name]) => topic === undefined || name === topic)
   if (chosen.length === 0) {

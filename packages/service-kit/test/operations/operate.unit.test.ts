@@ -7,7 +7,7 @@ describe('rebuildCommand', () => {
   /** The tests never connect to this address, because the command checks its arguments first. */
   const options = {
     ...{ app: 'a-service', kafka: { bootstrapBrokers: ['localhost:1'] }, trust: openTrust },
-    ...{ refusals: new Set<string>(), rebuild: {}, rebuildOn: () => ({}), isShared: true },
+    ...{ refusals: new Set<string>(), rebuildOn: () => ({}), isShared: true },
     documentsOf: () => {
       throw new Error('the command must check its arguments first')
     },
