@@ -1,6 +1,6 @@
-import type { Problem } from '../src/api/index.ts'
 import { readMessages } from './lib/event-stream.ts'
 import { createLiveHub, type OpenStream, type Subscription } from './lib/live-hub.ts'
+import { away, problemOf } from './lib/problem.ts'
 
 // This file runs as a shared worker: one for all tabs of a browser. Without it, the streams of six tabs would use all connections of the browser.
 
@@ -28,13 +28,6 @@ const openStream: OpenStream = async (url, { authorization, signal, onMessage })
   } finally {
     clearTimeout(timer)
   }
-}
-
-const away: Problem = { type: 'about:blank', title: 'The monitor does not answer', status: 0 }
-
-async function problemOf(response: Response): Promise<Problem> {
-  const without = { type: 'about:blank', title: `The monitor answered ${response.status}`, status: response.status }
-  return { ...without, ...((await response.json().catch(() => ({}))) as Partial<Problem>) }
 }
 
 const hub = createLiveHub(openStream)

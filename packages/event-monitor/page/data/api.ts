@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals'
 import { type Me, type Problem, paths } from '../../src/api/index.ts'
+import { away, problemOf } from '../lib/problem.ts'
 import { root } from './location.ts'
 
 /** Reports a failed request. Its status is 0 if the monitor does not answer. */
@@ -69,16 +70,7 @@ async function answerTo(path: string, init: RequestInit): Promise<Response> {
     return await fetch(root + path, init)
   } catch (cause) {
     if (init.signal?.aborted) throw cause
-    throw new ApiProblem({ type: 'about:blank', title: 'The monitor does not answer', status: 0 }, { cause })
-  }
-}
-
-async function problemOf(response: Response): Promise<Problem> {
-  const without = { type: 'about:blank', title: `The monitor answered ${response.status}`, status: response.status }
-  try {
-    return { ...without, ...((await response.json()) as Partial<Problem>) }
-  } catch {
-    return without
+    throw new ApiProblem(away, { cause })
   }
 }
 
