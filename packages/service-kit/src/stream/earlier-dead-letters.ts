@@ -37,6 +37,12 @@ interface Known {
   found: Set<string>
 }
 
+/** A read that waits for its turn. */
+interface Waiting {
+  since: number
+  found: Promise<Set<string>>
+}
+
 /**
  * Creates the function that reads the dead letters of earlier processes from Kafka. A process that dies between a dead letter and the sidecar's commit
  * leaves no other trace of the outcome. Each call continues where the last one ended.
@@ -44,6 +50,7 @@ interface Known {
 export function createEarlierDeadLetters(settings: StreamSettings, app: string): EarlierDeadLetters {
   const use = createSharedAdmin(settings, options)
   const known = new Map<string, Known>()
+  const waiting = new Map<string, Waiting>()
   let reading: Promise<unknown> = Promise.resolve()
 
   async function read(admin: Admin, topic: string, since: number): Promise<Set<string>> {
@@ -60,10 +67,20 @@ export function createEarlierDeadLetters(settings: StreamSettings, app: string):
 
   return (topic, since) => {
     if (!use) return Promise.resolve(new Set())
-    // The partitions of a topic share what was read, so they read in turn.
-    const result = reading.then(() => use((admin) => read(admin, deadLetterTopic(topic), since)))
-    reading = result.catch(() => {})
-    return result
+    // The partitions of a topic share what was read. So reads take turns, and deliveries that wait for a turn share the next read of their topic.
+    const joined = waiting.get(topic)
+    if (joined) {
+      joined.since = Math.min(joined.since, since)
+      return joined.found
+    }
+    const begin = () => {
+      waiting.delete(topic)
+      return use((admin) => read(admin, deadLetterTopic(topic), own.since))
+    }
+    const own: Waiting = { since, found: reading.then(begin) }
+    waiting.set(topic, own)
+    reading = own.found.catch(() => {})
+    return own.found
   }
 }
 
