@@ -1,6 +1,13 @@
 /** Exports functions that read records and dead letters. They do not load the Kafka client, whose modules take 55 MB of memory. */
 
-export { type LogRecord, recordsOf } from '../stream/log-record.ts'
+export {
+  type Acceptance,
+  type DeadLetter,
+  type DeadLetterRecord,
+  type ReplayNote,
+  readRecord,
+} from '../stream/dead-letter-record.ts'
+export { headerOf, type LogRecord, recordsOf } from '../stream/log-record.ts'
 export {
   deadLetterHeaders,
   keyBytes,
@@ -26,16 +33,6 @@ export {
   recordOf,
 } from './dead-letters/entries.ts'
 export type { ReplayIntent, ReplayJournal } from './dead-letters/publish.ts'
-export {
-  type Acceptance,
-  type DeadLetter,
-  type DeadLetterRecord,
-  type FailedEvent,
-  followNotes,
-  type ReadUpTo,
-  type ReplayNote,
-  readEvent,
-  readRecord,
-} from './dead-letters/records.ts'
+export { type FailedEvent, followNotes, type ReadUpTo, readEvent } from './dead-letters/records.ts'
 export { checkReplay, isReplayable, replayedContent } from './dead-letters/replay-record.ts'
-export { headerOf, type LogReader, recordAt } from './log-reader.ts'
+export { type LogReader, recordAt } from './log-reader.ts'

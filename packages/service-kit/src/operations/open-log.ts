@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { Admin, Consumer, FetchIsolationLevels, findErrorBy, ListOffsetTimestamps } from '@platformatic/kafka'
 import { connectionOf, type KafkaConnection, type StreamSettings } from '../stream/kafka.ts'
 import { type LogRecord, recordsOf } from '../stream/log-record.ts'
+import { mergeByTime } from '../stream/merge-by-time.ts'
 import { recordTime } from '../stream/record-time.ts'
-import { type LogReader, mergeByTime, type Span } from './log-reader.ts'
+import type { LogReader, Span } from './log-reader.ts'
 import { OperationError } from './terminal.ts'
 
 const fetchBytes = 1024 * 1024

@@ -3,14 +3,12 @@ import { deadLetterTopic } from '@orderflow/envelope'
 import { groupsByKey } from '../stream/by-key.ts'
 import { createIntake, type Handlers } from '../stream/event-handler.ts'
 import { faultOf, isInfrastructure, thrownBy } from '../stream/fault.ts'
-import type { LogRecord } from '../stream/log-record.ts'
-import { positionText, recordIdOf } from '../stream/record.ts'
-import { isKnownTime } from '../stream/record-time.ts'
+import { headerOf, type LogRecord } from '../stream/log-record.ts'
+import { createRejections } from '../stream/rejections.ts'
 import { within } from '../telemetry/context.ts'
 import { contractMask } from '../telemetry/mask.ts'
 import { signatureHeader, type Trust } from '../trust/trust.ts'
-import { type DeadLetter, readDeadLetterTopic } from './dead-letters/records.ts'
-import { headerOf, type LogReader, type Span, type TimeRange, whereIs } from './log-reader.ts'
+import type { LogReader, Span, TimeRange } from './log-reader.ts'
 import { OperationError } from './terminal.ts'
 
 /** The number of records of a topic, by outcome. `read` is the sum of all outcomes. */
@@ -113,37 +111,13 @@ export async function rebuildTopic(
   return counts
 }
 
-/**
- * Returns a function that returns the reason of the app's dead letter of a record. It returns undefined for a record without a dead letter, and for one
- * that the app accepted, before or later. A replay publishes a new record, which may succeed although the first record has a dead letter.
- *
- * A dead letter without a record id names only a position. After a topic was created again, another record may have this position. So the dead letter
- * belongs to a record only if the record is older, or if its time is unknown.
- */
+/** Returns a function that returns the reason for which the app rejected a record; undefined if it handled the record. */
 async function asideOf(app: string, topic: string, log: LogReader): Promise<(record: LogRecord) => string | undefined> {
-  const byRecord = new Map<string, string>()
-  const byPosition = new Map<string, DeadLetter[]>()
-  for await (const one of readDeadLetterTopic(log, deadLetterTopic(topic))) {
-    if (one.kind === 'other' || one.kind === 'note' || one.app !== app) continue
-    const [record, position] = [one.record, positionText(one.position)]
-    if (one.kind === 'acceptance' || one.isStored) {
-      if (record !== undefined) byRecord.delete(record)
-      byPosition.delete(position)
-    } else if (record !== undefined) byRecord.set(record, one.reason)
-    else byPosition.set(position, [...(byPosition.get(position) ?? []), one])
-  }
-  return (record) => {
-    const id = byRecord.size > 0 ? recordIdOf({ ...record, arrivedAt: record.timestamp }) : undefined
-    const reason = id && byRecord.get(id)
-    if (reason !== undefined) return reason
-    const own = byPosition.get(whereIs(record))
-    const at = isKnownTime(record.timestamp) ? record.timestamp : 0
-    return own?.findLast(({ time }) => at <= Date.parse(time) + maxSkewMs)?.reason
-  }
+  const rejections = createRejections(app)
+  const deadLetters = deadLetterTopic(topic)
+  for await (const records of log.read(deadLetters, await log.spans(deadLetters))) records.forEach(rejections.add)
+  return rejections.reasonOf
 }
-
-/** The allowed difference between the clock of a service and the clock of a broker. */
-const maxSkewMs = 60_000
 
 /** Runs the work again while the store is unavailable, for a minute. @throws the last error */
 export async function patiently<T>(work: () => Promise<T>, onWait: RebuildOptions['onWait']): Promise<T> {

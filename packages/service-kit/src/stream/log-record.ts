@@ -1,5 +1,6 @@
 import type { RecordsBatch } from '@platformatic/kafka'
 import { logAppendTime } from './append-times.ts'
+import { positionText, type RecordPosition } from './record.ts'
 
 export interface LogRecord {
   topic: string
@@ -36,3 +37,14 @@ export function recordsOf(topic: string, partition: number, batch: RecordsBatch)
     headers: headers.map(([name, text]) => [name ?? none, text ?? none]),
   }))
 }
+
+/** Returns a header's value as text. If the header is repeated, the last value applies, as in the sidecar. */
+export function headerOf({ headers }: Pick<LogRecord, 'headers'>, name: string): string | undefined {
+  return headers.findLast(([key]) => key.toString() === name)?.[1].toString()
+}
+
+export function positionOfRecord({ topic, partition, offset }: LogRecord): RecordPosition {
+  return { topic, partition, offset: String(offset) }
+}
+
+export const whereIs = (record: LogRecord): string => positionText(positionOfRecord(record))

@@ -1,5 +1,6 @@
-import { type LogReader, mergeByTime } from '../operations/log-reader.ts'
+import type { LogReader } from '../operations/log-reader.ts'
 import type { LogRecord } from '../stream/log-record.ts'
+import { mergeByTime } from '../stream/merge-by-time.ts'
 import type { RecordPosition } from '../stream/record.ts'
 
 export interface FakeRecord {

@@ -1,9 +1,10 @@
 import { deadLetterTopic, parseGuid } from '@orderflow/envelope'
 import { deadLetterId } from '../../stream/dead-letter.ts'
+import type { DeadLetter, DeadLetterRecord, ReplayNote } from '../../stream/dead-letter-record.ts'
 import { positionText, precedes, type RecordPosition } from '../../stream/record.ts'
 import type { LogReader } from '../log-reader.ts'
 import { OperationError } from '../terminal.ts'
-import { type DeadLetter, type DeadLetterRecord, type ReplayNote, readDeadLetterTopic } from './records.ts'
+import { readDeadLetterTopic } from './records.ts'
 
 /** One failed record of an event: the first record, or the record of a replay. */
 export interface Attempt extends Omit<DeadLetter, 'kind' | 'app'> {

@@ -1,8 +1,8 @@
 import { deadLetterTopic } from '@orderflow/envelope'
 import { findErrorBy, type Producer } from '@platformatic/kafka'
-import type { LogRecord } from '../../stream/log-record.ts'
+import { type LogRecord, whereIs } from '../../stream/log-record.ts'
 import { noteHeaders, parsePosition, positionText, type RecordPosition, recordIdOf } from '../../stream/record.ts'
-import { type LogReader, type Span, whereIs } from '../log-reader.ts'
+import type { LogReader, Span } from '../log-reader.ts'
 import type { ReplayRecord } from './replay-record.ts'
 
 export type Client = Producer<Buffer, Buffer, Buffer, Buffer>

@@ -11,10 +11,10 @@ import {
 } from '@orderflow/envelope'
 import { keyFields, keyOf } from '@orderflow/envelope/kafka'
 import { ourFaults } from '../../stream/fault.ts'
-import type { LogRecord } from '../../stream/log-record.ts'
+import { headerOf, type LogRecord } from '../../stream/log-record.ts'
 import { positionText, type RecordPosition, replayedFrom, replayedRecord } from '../../stream/record.ts'
 import { signatureHeader, type Trust, UntrustedError } from '../../trust/trust.ts'
-import { headerOf, type LogReader } from '../log-reader.ts'
+import type { LogReader } from '../log-reader.ts'
 import { type Attempt, recordOf } from './entries.ts'
 import { type FailedEvent, lost, problemsOf, readEvent } from './records.ts'
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { mergeByTime } from '../../src/operations/log-reader.ts'
+import { mergeByTime } from '../../src/stream/merge-by-time.ts'
 
 interface Item {
   source: number
