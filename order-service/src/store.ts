@@ -55,7 +55,7 @@ export interface OrderStore {
 const maxRemembered = 5_000
 
 export function createStore(documentsOf: DocumentsOf): OrderStore {
-  const seen = createMemory(maxRemembered)
+  const seen = createMemory(maxRemembered, () => documentsOf('').generation())
 
   async function load(
     orderIds: string[],
@@ -136,13 +136,25 @@ export function createStore(documentsOf: DocumentsOf): OrderStore {
 }
 
 /**
- * Remembers at least the `size` facts that this process saved last. When their events arrive from the log, the process needs no read.
+ * Remembers at least the `size` facts that this process saved last. When their events arrive from the log, the process needs no read. Forgets them when
+ * the store may have lost them.
  */
-function createMemory(size: number) {
+function createMemory(size: number, generation: () => number) {
   let [newer, older] = [new Map<string, string>(), new Map<string, string>()]
+  let current: number | undefined
+
+  function forgetLost(): void {
+    if (current === generation()) return
+    current = generation()
+    ;[newer, older] = [new Map(), new Map()]
+  }
   return {
-    has: (key: string, text: string) => (newer.get(key) ?? older.get(key)) === text,
+    has(key: string, text: string): boolean {
+      forgetLost()
+      return (newer.get(key) ?? older.get(key)) === text
+    },
     add(key: string, text: string): void {
+      forgetLost()
       if (newer.size === size) [newer, older] = [new Map(), newer]
       newer.set(key, text)
     },

@@ -11,7 +11,7 @@ import {
   send,
 } from '@orderflow/chaos/clients/api'
 import { reduced } from '@orderflow/chaos/clients/envelopes'
-import { eventually, type RunningStack, storedServices } from '@orderflow/cli'
+import { eventually, type RunningStack, storedServices, urlOf } from '@orderflow/cli'
 import type { Order } from '@orderflow/order-service/domain'
 import { openLog } from '@orderflow/service-kit/operations'
 import { createProducer, type Documents, type Operator, settled } from '@orderflow/test-kit'
@@ -108,9 +108,20 @@ export function rebuiltStores(running: () => RunningStack, operator: () => Opera
       return spans.flatMap((some) => some.map(({ end }) => end)).join()
     }
 
-    it('contains nothing after the loss', async () => {
+    it('stops its services, which name the rebuild, until it is rebuilt', async () => {
       await lose()
-      expect(await listed()).to.deep.equal([])
+      const refused = await eventually(async () => {
+        const { status, body } = await send<ProblemBody>(`${orders()}/${early.id}`)
+        return status === 503 ? body : undefined
+      }, 'the refusal')
+      expect(refused.detail).to.match(/^The store lost data/)
+      for (const { name } of storedServices) {
+        const ready = await eventually(async () => {
+          const answer = await fetch(`${urlOf(stack, name)}/readyz`)
+          return answer.ok ? undefined : await answer.text()
+        }, 'the service to be unready')
+        expect(ready).to.contain(`make rebuild SERVICE=${name}`)
+      }
       const none = storedServices.map(({ role }) => [role, {}])
       expect(await documents()).to.deep.equal(Object.fromEntries(none))
     })

@@ -86,7 +86,7 @@ const limits: Record<string, number> = {
   envelope: 94,
   'event-gateway': 14,
   'event-monitor': 594,
-  'service-kit': 240,
+  'service-kit': 300,
   'test-kit': 48,
 }
 

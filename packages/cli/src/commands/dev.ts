@@ -30,12 +30,13 @@ export async function dev(
     })
   }
   const onProgress = timed()
-  const { servers } = await chooseServers({ ...env, STACK: local }, { onProgress, signal })
+  const { servers, needsRebuild } = await chooseServers({ ...env, STACK: local }, { onProgress, signal })
   const all = services.map(({ name }) => name)
   await runDev({
     names: named.length > 0 ? [...new Set(named)] : all,
     inspected,
     servers: serversFrom(servers),
+    rebuild: needsRebuild,
     onProgress,
     signal,
   })

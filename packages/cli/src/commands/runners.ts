@@ -124,17 +124,17 @@ async function preferredRunner(store: string | undefined, options: ProgressOptio
 }
 
 /**
- * Returns the store that `STORE` names. The default is the store of the last start.
+ * Returns the store that `STORE` names. The default is the store of the last start. `needsRebuild` is true if another store has the data of the last start.
  * @throws {CliError} `usage` for an unsupported store, `still-running` if the stack runs with another store
  */
 export async function chooseStore(
   runner: Runner,
   asked: string | undefined,
   onProgress: (line: string) => void,
-): Promise<Store> {
+): Promise<{ store: Store; needsRebuild: boolean }> {
   const last = runner.lastStore()
   const store = asked ? requireStore(asked, runner) : last
-  if (store === last) return store
+  if (store === last) return { store, needsRebuild: false }
   if (await runningRunner()) {
     throw new CliError('still-running', `the stack already runs (STORE=${last})`, {
       nextStep: `make down, then make up STORE=${store}`,
@@ -143,9 +143,9 @@ export async function chooseStore(
   const kept = await runner.dataOf(last)
   if (kept) {
     onProgress(`store: ${store}; the data of ${last} stays in ${kept}, and make up STORE=${last} continues with it`)
-    onProgress(`store: ${store} lacks earlier events; REBUILD=1 adds them before services start`)
+    onProgress(`store: ${store} is rebuilt from the log, because it lacks earlier events`)
   }
-  return store
+  return { store, needsRebuild: kept !== undefined }
 }
 
 /**

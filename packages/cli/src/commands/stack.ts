@@ -66,8 +66,8 @@ async function start(
 ): Promise<Reached> {
   const onProgress = timed()
   const options = { onProgress, signal }
-  const { runner, servers } = await chooseServers(env, options)
-  const reached = await runner.up({ ...servers, observed, rebuild, ...options })
+  const { runner, servers, needsRebuild } = await chooseServers(env, options)
+  const reached = await runner.up({ ...servers, observed, rebuild: rebuild || needsRebuild, ...options })
   onProgress(paint('green', observed ? 'observed' : 'up'))
   print()
   return reached
@@ -77,15 +77,15 @@ async function start(
 export async function chooseServers(
   env: NodeJS.ProcessEnv,
   options: ProgressOptions,
-): Promise<{ runner: Runner; servers: Pick<KafkaOptions, 'store' | 'brokers'> }> {
+): Promise<{ runner: Runner; servers: Pick<KafkaOptions, 'store' | 'brokers'>; needsRebuild: boolean }> {
   if (env.STORE) requireStore(env.STORE)
   const runner = await chooseRunner(env, options)
   // Creates the file of keys and its folder now. Otherwise a Docker engine would create the folder as root.
   ensureApiKeys()
   const brokers = await chooseBrokers(runner, env.BROKERS)
-  const store = await chooseStore(runner, env.STORE, options.onProgress)
+  const { store, needsRebuild } = await chooseStore(runner, env.STORE, options.onProgress)
   if (runner === processRunner) recordOffset(env, (await runner.state()) === 'running')
-  return { runner, servers: { store, brokers } }
+  return { runner, servers: { store, brokers }, needsRebuild }
 }
 
 export async function down(): Promise<void> {

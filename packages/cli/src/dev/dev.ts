@@ -25,6 +25,8 @@ export interface DevOptions extends ProgressOptions {
   /** True to open an inspector in each of these services. */
   inspected: boolean
   servers: Servers
+  /** True to rebuild all stores from the log before services start. */
+  rebuild: boolean
 }
 
 /** The interval at which services are checked, in milliseconds. */
@@ -41,7 +43,7 @@ export async function dev(options: DevOptions): Promise<void> {
   await withLock(join(localFolder, 'run/dev.lock'), { timeoutMs: 1_000, onWait }, () => start(options))
 }
 
-async function start({ names, inspected, servers, onProgress, signal }: DevOptions): Promise<void> {
+async function start({ names, inspected, servers, rebuild, onProgress, signal }: DevOptions): Promise<void> {
   const inspectors = inspected ? names : []
   const plan = await createPlan(localFolder, localPorts(), servers, inspectors)
   const specs = processSpecs(plan)
@@ -54,7 +56,7 @@ async function start({ names, inspected, servers, onProgress, signal }: DevOptio
       .filter((name) => !isOpen(name))
       .map((name) => ({ port: entryOf(plan.ports.inspectors, name), use: `${name} inspector` })),
   )
-  const { plan: started } = await startStack({ servers, inspected: inspectors, onProgress, signal })
+  const { plan: started } = await startStack({ servers, rebuild, inspected: inspectors, onProgress, signal })
 
   const prefixOf = prefixesOf(['dev', ...names, 'types'])
   const say = (name: string) => (line: string) => printLine(`${prefixOf(name)} ${line}`)

@@ -10,6 +10,7 @@ import {
 } from '../kafka/readiness.ts'
 import { ensureTopics, topics } from '../kafka/topics.ts'
 import { denyTransactions } from '../kafka/transactions.ts'
+import { CliError } from '../lib/error.ts'
 import { portUses, requireFreePorts } from '../lib/free-ports.ts'
 import { brokerPorts } from '../lib/ports.ts'
 import { serviceDatabases } from '../lib/postgresql.ts'
@@ -29,11 +30,15 @@ export interface EnsureOptions {
   signal?: AbortSignal | undefined
 }
 
+/** The part of a service's readiness that names a store without acknowledged writes (packages/service-kit/src/runtime/lost-writes.ts). */
+const lostWrites = 'a-store-that-lost-writes'
+const rebuildStep = 'make down, then make up REBUILD=1'
+
 const kafkaTimeoutMs = 60_000
 const servicesTimeoutMs = 60_000
 const replicationTimeoutMs = 60 * 60_000
 
-/** @throws {CliError} `port-in-use` before the first process starts; `process-died`, `not-ready` or `interrupted` during the wait */
+/** @throws {CliError} `port-in-use` before the first process starts; `process-died`, `not-ready`, `data-lost` or `interrupted` during the wait */
 export async function ensureRunning(plan: Plan, names: readonly ProcessName[], options: EnsureOptions): Promise<void> {
   const specs = processSpecs(plan)
   const absent = names.filter((name) => processState(plan.folder, name).state !== 'running')
@@ -181,9 +186,11 @@ async function waitForProcess(
 ): Promise<void> {
   const { signal } = options
   const processes = [...brokerNames(plan), name]
-  await waitUntil(name, { folder: plan.folder, processes, timeoutMs: servicesTimeoutMs, signal }, () =>
-    missingOf(plan, name, stale),
-  )
+  await waitUntil(name, { folder: plan.folder, processes, timeoutMs: servicesTimeoutMs, signal }, async () => {
+    const missing = await missingOf(plan, name, stale)
+    if (missing?.includes(lostWrites)) throw new CliError('data-lost', missing, { nextStep: rebuildStep })
+    return missing
+  })
   options.onProgress(consumerBehind(name) ? `${name}: consuming` : `${name}: ready`)
 }
 

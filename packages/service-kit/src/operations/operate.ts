@@ -11,6 +11,7 @@ import { failureText } from '../runtime/run.ts'
 import { readSettings } from '../runtime/settings.ts'
 import { createSidecar } from '../sidecar/dapr-sidecar.ts'
 import { createDocuments, type DocumentsOf } from '../state/documents.ts'
+import { forgetMark } from '../state/position-mark.ts'
 import type { Reactions } from '../stream/event-handler.ts'
 import type { KafkaConnection } from '../stream/kafka.ts'
 import { createLog } from '../telemetry/log.ts'
@@ -20,7 +21,7 @@ import type { Trust } from '../trust/trust.ts'
 import { deadLettersCommand } from './dead-letters/command.ts'
 import { type Consuming, dryRunsIn } from './dead-letters/effects.ts'
 import { kafkaConnection, openLog } from './open-log.ts'
-import { type RebuildCounts, type RebuildOptions, rebuildTopic } from './rebuild.ts'
+import { patiently, type RebuildCounts, type RebuildOptions, rebuildTopic, storeFailure } from './rebuild.ts'
 import { rebuildStore } from './rebuild-store.ts'
 import { OperationError, printLines } from './terminal.ts'
 import { memberCounter, untilStopped } from './until-stopped.ts'
@@ -68,7 +69,8 @@ async function command<S extends object>(service: ServiceDefinition<S>, [name, .
   if (name !== 'rebuild') throw new OperationError(`unknown command ${name ?? '(none)'}`, { nextStep: commands })
   const now = () => new Date()
   const isShared = settings.Auth.Mode !== 'closed'
-  const documentsOf = createDocuments(createSidecar(settings), now, isShared)
+  const sidecar = createSidecar(settings)
+  const documentsOf = createDocuments(sidecar, now, isShared)
   const rebuildOn = (documents: DocumentsOf) =>
     createParts(service, {
       settings,
@@ -88,6 +90,7 @@ async function command<S extends object>(service: ServiceDefinition<S>, [name, .
     rebuildOn,
     documentsOf,
     isShared,
+    onRebuilt: () => forgetMark(sidecar),
   })
   return 0
 }
@@ -105,9 +108,15 @@ interface RebuildCommandOptions {
   rebuildOn: (documentsOf: DocumentsOf) => Reactions<boolean>
   documentsOf: DocumentsOf
   isShared: boolean
+  /** Is called after a rebuild up to the end of all topics, and again if the store fails. */
+  onRebuilt: () => Promise<void>
 }
 
-export async function rebuildCommand(args: string[], { kafka, ...options }: RebuildCommandOptions): Promise<void> {
+export async function rebuildCommand(
+  args: string[],
+  { kafka, onRebuilt, ...options }: RebuildCommandOptions,
+  open: typeof openLog = openLog,
+): Promise<void> {
   const rebuild = options.rebuildOn(options.documentsOf)
   const { topic, whenStopped, ...range } = readArguments(args)
   const chosen = Object.entries(rebuild).filter(([name]) => topic === undefined || name === topic)
@@ -118,7 +127,7 @@ export async function rebuildCommand(args: string[], { kafka, ...options }: Rebu
   }
   if (whenStopped)
     await untilStopped(options.app, { countMembers: memberCounter(kafka, options.app), onWait: occasionally(10_000) })
-  const log = openLog(kafka)
+  const log = open(kafka)
   const [tellStored, complain] = [occasionally(2_000), occasionally(10_000)]
   const tell = new Map(chosen.map(([name]) => [name, occasionally(2_000)]))
   const common: Pick<RebuildOptions, 'onProgress' | 'onWait' | 'log'> = {
@@ -135,6 +144,11 @@ export async function rebuildCommand(args: string[], { kafka, ...options }: Rebu
       // A part of the log adds its events to the documents of the store.
       for (const [name, own] of chosen)
         printLines(summary(name, await rebuildTopic(name, own, { ...options, ...common, range })))
+    }
+    if (topic === undefined && range.to === undefined) {
+      await patiently(onRebuilt, common.onWait).catch((cause: unknown) => {
+        throw storeFailure(cause)
+      })
     }
   } finally {
     await log.close()

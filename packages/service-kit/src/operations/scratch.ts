@@ -123,6 +123,7 @@ export function openScratch(isShared: boolean): Scratch {
       page() {
         throw new Error('a handler of a rebuild must not read a list')
       },
+      generation: () => 0,
     }
   }
 

@@ -3,6 +3,7 @@ import { deadLetterTopic } from '@orderflow/envelope'
 import { createAuth } from '../auth/auth.ts'
 import type { Sidecar } from '../sidecar/sidecar.ts'
 import { createDocuments, type DocumentsOf } from '../state/documents.ts'
+import type { StoreWatch } from '../state/store-watch.ts'
 import { unsuitable } from '../state/unit-of-work.ts'
 import { createAppChannel } from '../stream/app-channel.ts'
 import { createAppendTimes } from '../stream/append-times.ts'
@@ -19,6 +20,7 @@ import { createDryRun, withDryRun } from './dry-run.ts'
 import { limitsOf } from './settings.ts'
 import { createStoredEffects } from './stored-effects.ts'
 import { createStreamCheck, type StreamCheck } from './stream-check.ts'
+import { createWatchOf } from './watch-store.ts'
 import { createWatchdog, groupReader, type Watchdog } from './watchdog.ts'
 
 export type AppDependencies<S extends object> = Pick<ServiceContext<S>, 'settings' | 'log' | 'now' | 'newId'> & {
@@ -33,6 +35,7 @@ export interface App {
   metrics: RequestListener
   background?: Background
   watchdog?: Watchdog
+  storeWatch?: StoreWatch
 }
 
 /** Creates a service. @throws {TrustFileError} if its trust file is invalid */
@@ -45,13 +48,19 @@ export function createApp<S extends object>(
   const trust = readTrust(service.root, settings.Trust)
   const metrics = createMetrics()
   const publishRecord = createPublisher(sidecar, metrics.queue, createTopicLimit(settings.Stream))
+  const rebuildOn = (documents: DocumentsOf) =>
+    createParts(service, { ...context, documents, publish: noPublish, forward: noPublish }).rebuild
+  const storeWatch = createWatchOf({
+    ...{ root: service.root, settings, sidecar, trust, log, now, isShared: auth === undefined, rebuildOn },
+    consumed: () => reads,
+  })
   const context = {
     ...dependencies,
     publish: createPublish(publishRecord, trust, tracing),
     forward: createForward(publishRecord, tracing),
     trust,
     documents: settings.State.Store
-      ? createDocuments(sidecar, now, auth === undefined, metrics.queue('store'))
+      ? createDocuments(storeWatch.sidecar, now, auth === undefined, metrics.queue('store'), storeWatch.generation)
       : noDocuments,
   }
   const parts = createParts(service, context)
@@ -65,11 +74,8 @@ export function createApp<S extends object>(
     ...{ app: app.Name, publish: publishRecord, trust, refusals, log, now, metrics, tracing },
     appendTimes: createAppendTimes(settings.Stream),
     earlierDeadLetters: createEarlierDeadLetters(settings.Stream, app.Name),
-    isStored: createStoredEffects({
-      rebuildOn: (documents) => createParts(service, { ...context, documents }).rebuild,
-      documents: context.documents,
-      trust,
-    }),
+    isStored: createStoredEffects({ rebuildOn, documents: context.documents, trust }),
+    blockedBy: storeWatch.blockedBy,
   }
   const consumers = createConsumers(parts.reactions, options)
   const dryRun =
@@ -91,7 +97,7 @@ export function createApp<S extends object>(
   )
   const stalled = () => watchdog.stalled().values().next().value
   const stoppedBy = () => all.map(({ stoppedBy }) => stoppedBy()).find(Boolean) ?? stalled()
-  const readiness = createReadiness(sidecar, streamCheck, stoppedBy)
+  const readiness = createReadiness(sidecar, streamCheck, stoppedBy, storeWatch)
   metrics.readiness(['sidecar', ...(settings.State.Store ? ['store'] : []), 'stream'], () => readiness())
   metrics.stalled(reads, watchdog.stalled)
   return {
@@ -120,8 +126,11 @@ export function createApp<S extends object>(
     metrics: withDryRun(metrics.listener, { dryRun, token: settings.DryRun.Token, log }),
     ...(parts.background && { background: parts.background }),
     ...(group && { watchdog }),
+    ...(group && settings.State.Store && { storeWatch }),
   }
 }
+
+const noPublish = async (): Promise<void> => {}
 
 const noDocuments: DocumentsOf = () => {
   throw new Error('this service has no store: set State__Store')
@@ -139,23 +148,26 @@ export function createParts<S extends object>(
 /**
  * Creates the check that the sidecar, the store and the stream are ready.
  * @param stoppedBy returns the reason if the service no longer consumes a topic
+ * @param watch reports whether the store lost writes, and whether events wait for a comparison
  */
 export function createReadiness(
   sidecar: Pick<Sidecar, 'fault' | 'store' | 'storeFault'>,
   stream: StreamCheck,
   stoppedBy: () => string | undefined = () => undefined,
+  watch: Pick<StoreWatch, 'fault' | 'waits'> = { fault: async () => undefined, waits: () => undefined },
 ): Readiness {
   const checks = {
     sidecar: () => sidecar.fault(),
     // An error of `store` is ignored, because `fault` already reports a sidecar that does not answer.
     store: async () => {
-      const [fault, wrong] = await Promise.all([
+      const [fault, wrong, lostWrites] = await Promise.all([
         sidecar.storeFault(),
         sidecar.store().then(unsuitable, () => undefined),
+        watch.fault(),
       ])
-      return fault ?? wrong
+      return fault ?? wrong ?? lostWrites
     },
-    stream: async () => stoppedBy() ?? (await stream()),
+    stream: async () => stoppedBy() ?? (await stream()) ?? watch.waits(),
   }
   return async (excluded = new Set()) => {
     const asked = Object.entries(checks).filter(([part]) => !excluded.has(part as Part))

@@ -39,7 +39,10 @@ export interface ServiceParts {
   files?: readonly StaticFile[]
   /** The service's own page, which replaces the page of operations as the start page. */
   page?: Site
-  /** The reactions that rebuild the store, by topic. They publish nothing. A rebuild reads the topics in the order of this object's keys. */
+  /**
+   * The reactions that rebuild the store, by topic. They publish nothing. A rebuild reads the topics in the order of this object's keys. The
+   * events of a topic that the service does not consume must be saved before they are published, because they are compared with the store.
+   */
   rebuild: Reactions<boolean>
 }
 

@@ -96,6 +96,7 @@ export async function serve(
   log: Logger,
   onDrained: () => Promise<void>,
 ): Promise<void> {
+  app.storeWatch?.start()
   const listeners = await openListeners(app, settings)
   const stop = async (signal: string) => {
     log.info({ signal }, 'stopping')

@@ -32,6 +32,7 @@ export const noStoredDocuments: DocumentsOf = () => ({
   read: async () => new Map(),
   change: () => Promise.reject(new Error('only a stage can write here')),
   page: async () => ({ items: [], next: null }),
+  generation: () => 0,
 })
 
 function staged(real: Documents, written: Map<string, StagedWrite>): Documents {
@@ -46,6 +47,7 @@ function staged(real: Documents, written: Map<string, StagedWrite>): Documents {
   return {
     read,
     page: (options, load) => real.page(options, load),
+    generation: () => real.generation(),
     async change({ key, beside = [], decide }) {
       const found = await read([key, ...beside])
       const view: View = {

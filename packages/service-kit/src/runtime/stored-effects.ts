@@ -1,42 +1,74 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { IdSource } from '@orderflow/envelope'
 import type { DocumentsOf } from '../state/documents.ts'
 import { createIntake, type EventHandlerOptions, type Reactions } from '../stream/event-handler.ts'
 import { isInfrastructure } from '../stream/fault.ts'
 import { keyBytes } from '../stream/record.ts'
-import type { Trust } from '../trust/trust.ts'
+import type { Evidence, Trust } from '../trust/trust.ts'
 import { createStage, type StagedWrite } from './staged.ts'
 
-interface StoredEffectsOptions {
+export interface EffectsOptions {
   /** Creates the reactions that rebuild the store. */
   rebuildOn: (documents: DocumentsOf) => Reactions<boolean>
   documents: DocumentsOf
   trust: Pick<Trust, 'requireGenuine'>
 }
 
+/** The effects that an event would have on the store. */
+export interface Effects {
+  /** True if a rebuild handles the event, and does not refuse it. */
+  isHandled: boolean
+  /** True if the event would change a document. */
+  isChanged: boolean
+  /** True if a document exists that the event's handler reads. */
+  isKnown: boolean
+}
+
+/** @throws {SidecarError} if the store does not answer */
+type EffectsOf = (topic: string, record: Evidence, source: IdSource) => Promise<Effects>
+
 /**
- * Creates the function that checks whether the store already has the effects of an event. It runs the reactions of a rebuild, which make no decisions, and
- * drops their writes.
+ * Creates the function that returns the effects of an event. It runs the reactions of a rebuild, which make no decisions, and drops their writes. Each
+ * event needs new reactions, because they may remember writes.
  */
-export function createStoredEffects({
-  rebuildOn,
-  documents,
-  trust,
-}: StoredEffectsOptions): NonNullable<EventHandlerOptions['isStored']> {
-  return async (topic, delivery) => {
-    const stage = createStage(documents)
+export function createEffects({ rebuildOn, documents, trust }: EffectsOptions): EffectsOf {
+  return async (topic, record, source) => {
+    let isKnown = false
+    const stage = createStage((tenant) => {
+      const real = documents(tenant)
+      return {
+        ...real,
+        async read(keys) {
+          const found = await real.read(keys)
+          isKnown ||= found.size > 0
+          return found
+        },
+      }
+    })
     const handlers = rebuildOn(stage.documents)[topic]
-    if (!handlers) return false
+    if (!handlers) return { isHandled: false, isChanged: false, isKnown }
     const intake = createIntake(handlers, (envelope, evidence) => trust.requireGenuine(topic, envelope, evidence))
     try {
-      const { value, escapedKey } = delivery
-      if (!(await intake(delivery, { value, key: keyBytes(escapedKey) }))) return false
+      const taken = await intake(record, source)
+      // Some writes only repeat what live reactions may leave out, such as unused claims. The handler then returns false.
+      const isChanged = taken?.answer === true && !stage.writes().every(isStored)
+      return { isHandled: taken !== undefined, isChanged, isKnown }
     } catch (error) {
       if (isInfrastructure(error)) throw error
-      return false
+      return { isHandled: false, isChanged: false, isKnown }
     }
-    return stage.writes().every(isStored)
   }
 }
 
 const isStored = ({ before, after }: StagedWrite): boolean =>
   isDeepStrictEqual(JSON.parse(JSON.stringify(after)), before)
+
+/** Creates the function that checks whether the store already has the effects of an event. */
+export function createStoredEffects(options: EffectsOptions): NonNullable<EventHandlerOptions['isStored']> {
+  const effectsOf = createEffects(options)
+  return async (topic, delivery) => {
+    const { value, escapedKey } = delivery
+    const { isHandled, isChanged } = await effectsOf(topic, delivery, { value, key: keyBytes(escapedKey) })
+    return isHandled && !isChanged
+  }
+}

@@ -12,7 +12,7 @@ import daprProto from '@dapr/dapr/proto/dapr/proto/runtime/v1/dapr_pb.js'
 import { Client, credentials, logVerbosity, Metadata, type ServiceError, setLogVerbosity, status } from '@grpc/grpc-js'
 import { isStoppable, timeLimit } from '../limits.ts'
 import { handled, type Span, traceparentOf } from '../telemetry/context.ts'
-import { checkingStatement, type Statement, savingStatement, unknownTable } from './save-documents.ts'
+import { checkingStatement, type Statement, savingStatement, serverStatement, unknownTable } from './save-documents.ts'
 import {
   isRefusal,
   readyTimeoutMs,
@@ -148,6 +148,19 @@ export function createSidecar(settings: SidecarSettings): Sidecar {
     return true
   })
 
+  /** The only server of the store that may save documents; undefined for any server. */
+  let required: string | undefined
+
+  async function storeServer(): Promise<string | undefined> {
+    if (!state.Store || !(await savesInOneCall())) return undefined
+    const { sql, params } = serverStatement
+    const request = { name: savingComponent, operation: 'query', metadata: { sql, params } }
+    const { data } = await call('ask the store', invokeBinding, request)
+    const [[server] = []] = JSON.parse(asBuffer(data).toString()) as [string?][]
+    if (server === undefined) throw new SidecarError('ask the store', 'the server does not report its start')
+    return server
+  }
+
   const pubsubs = stream.PubSub.split(',')
   /** The index of the component that publishes events. After a failure, the next component is used (docs/adr/0012). */
   let current = 0
@@ -191,8 +204,10 @@ export function createSidecar(settings: SidecarSettings): Sidecar {
         await call('save state', saveState, { storeName: state.Store, states: writes.map(stateItemOf) })
         return
       }
-      const saved = await execute('save state', savingStatement(writes, etag, needed))
+      const saved = await execute('save state', savingStatement(writes, etag, needed, required))
       if (saved === writes.length) return
+      if (saved === 0 && required !== undefined && (await storeServer()) !== required)
+        throw new SidecarError('save state', 'the server of the store was replaced or started again')
       throw new SidecarError(
         'save state',
         `other writers changed ${writes.length - saved} of the documents`,
@@ -204,6 +219,12 @@ export function createSidecar(settings: SidecarSettings): Sidecar {
       const store = (await components()).find(({ name }) => name === state.Store)
       if (!store) throw new SidecarError('read metadata', `the sidecar has no component ${state.Store}`)
       return { type: store.type, choosesEtags: await savesInOneCall() }
+    },
+
+    storeServer,
+
+    requireServer(server) {
+      required = server
     },
 
     fault: () => sidecarFault(sidecar),

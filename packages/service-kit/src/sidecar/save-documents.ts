@@ -91,11 +91,23 @@ export interface Statement {
   params: string
 }
 
-/** Creates the statement that saves documents. The number of its rows is the number of saved documents. */
-export function savingStatement(writes: Write[], etag: string, needed: number): Statement {
+/** The time at which the server started, in seconds since 1970, whatever the time zone of the connection is. */
+const serverStart = 'extract(epoch FROM pg_postmaster_start_time())::text'
+
+/** The statement that returns the start of the server. It differs between a server and its standby. */
+export const serverStatement: Statement = { sql: `SELECT ${serverStart}`, params: '[]' }
+
+/**
+ * Creates the statement that saves documents. The number of its rows is the number of saved documents.
+ * @param server the result of `serverStatement` on the only server that may save them; undefined for any server. PostgreSQL evaluates this condition
+ * once, before it calls the function
+ */
+export function savingStatement(writes: Write[], etag: string, needed: number, server?: string): Statement {
   const guards = writes.map(({ guard = '' }) => (typeof guard === 'object' ? guard.etag : guard))
   const params = [writes.map(({ key }) => key), writes.map(({ value }) => value), guards, needed, etag]
-  return { sql: 'SELECT FROM save_documents($1, $2, $3, $4, $5)', params: JSON.stringify(params) }
+  const sql = 'SELECT FROM save_documents($1, $2, $3, $4, $5)'
+  if (server === undefined) return { sql, params: JSON.stringify(params) }
+  return { sql: `${sql} WHERE ${serverStart} = $6`, params: JSON.stringify([...params, server]) }
 }
 
 /** The statement that fails if Dapr's table is unknown. */

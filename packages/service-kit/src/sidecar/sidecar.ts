@@ -60,6 +60,13 @@ export interface Sidecar {
    */
   save(writes: Write[], etag: string, needed?: number): Promise<void>
   store(): Promise<Store>
+  /**
+   * Returns a text that differs between servers of the store, and between two runs of a server; undefined if the store does not report it. Only
+   * PostgreSQL reports it.
+   */
+  storeServer(): Promise<string | undefined>
+  /** Makes later calls of `save` fail on any other server of the store. */
+  requireServer(server: string | undefined): void
   /** Returns the reason why the sidecar itself is unhealthy; otherwise undefined. */
   fault(): Promise<string | undefined>
   /** Returns the reason why the store is unavailable; otherwise, or for a service without a store, undefined. */
@@ -143,6 +150,18 @@ export function isConflict(error: unknown): boolean {
   return error instanceof SidecarError && error.failure === 'conflict'
 }
 
+export function isOutage(error: unknown): boolean {
+  return error instanceof SidecarError && error.failure === 'unavailable'
+}
+
+/** Thrown by each use of a store that lost acknowledged writes. `message` names the rebuild. */
+export class LostWritesError extends SidecarError {
+  constructor(reason: string) {
+    super('use the store', reason)
+    this.name = 'LostWritesError'
+  }
+}
+
 export function isRefusal(error: unknown): boolean {
   return error instanceof SidecarError && error.failure === 'refused'
 }
@@ -207,6 +226,8 @@ export function createIdleSidecar({ Sidecar: sidecar }: Pick<SidecarSettings, 'S
     transact: unused,
     save: unused,
     store: unused,
+    storeServer: async () => undefined,
+    requireServer: () => {},
     fault: () => sidecarFault(sidecar),
     storeFault: async () => undefined,
   }

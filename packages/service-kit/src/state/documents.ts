@@ -22,6 +22,8 @@ export interface Documents {
    * @throws {CursorError} if the cursor belongs to another list
    */
   page<T>(options: PageOptions, load: Load<T>): Promise<Page<T>>
+  /** Returns a number that changes when the store may have lost writes. Then forget documents that you remember. */
+  generation(): number
 }
 
 /** Returns the documents of the tenant with this TenantID, which may be empty. */
@@ -33,8 +35,15 @@ const internal = { kind: 'internal' } as const
  * Creates the function that returns the documents of a tenant.
  * @param isShared true if this service does not separate tenants (`Auth__Mode`)
  * @param watch receives the size and the times of each stored batch
+ * @param generation returns the number of times that the store may have lost writes
  */
-export function createDocuments(sidecar: Sidecar, now: () => Date, isShared = false, watch?: QueueWatch): DocumentsOf {
+export function createDocuments(
+  sidecar: Sidecar,
+  now: () => Date,
+  isShared = false,
+  watch?: QueueWatch,
+  generation = () => 0,
+): DocumentsOf {
   const [reader, changeMany] = [createReader(sidecar), createUnitOfWork(sidecar, createArrivalLists(now), watch)]
   const call = <T>(name: string, work: () => Promise<T>) => callSidecar(() => asSpan(name, internal, work))
   const read: Read = (keys) => call('read state', () => reader.read(keys))
@@ -43,7 +52,12 @@ export function createDocuments(sidecar: Sidecar, now: () => Date, isShared = fa
   return (tenant) => {
     const space = isShared ? '' : spaceOf(tenant)
     const own = { read: readIn(space, read), scan: readIn(space, scan) }
-    return { read: own.read, change: changeIn(space, change), page: (options, load) => readPage(own, options, load) }
+    return {
+      read: own.read,
+      change: changeIn(space, change),
+      page: (options, load) => readPage(own, options, load),
+      generation,
+    }
   }
 }
 

@@ -26,6 +26,8 @@ export interface ConsumerOptions
     PartHandlerOptions {
   trust: Pick<Trust, 'requireTrusted' | 'asksForSignature'>
   metrics: Pick<Metrics, 'topic'>
+  /** Returns the reason why the service may handle no event; otherwise undefined. */
+  blockedBy?: () => string | undefined
   tracing?: Tracing | undefined
   /** Left out if the records of a delivery have no dead letters of earlier processes. */
   earlierDeadLetters?: EarlierDeadLetters
@@ -91,7 +93,9 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
     return () => {
       const isLate = performance.now() - begun > timeLimit(maxDeliveryMs)
       if (isLate) return `the earlier records of the delivery took more than ${maxDeliveryMs} ms`
-      return brake.reason() ?? (turn.isOver ? 'the sidecar delivers this record again' : undefined)
+      return (
+        brake.reason() ?? options.blockedBy?.() ?? (turn.isOver ? 'the sidecar delivers this record again' : undefined)
+      )
     }
   }
 

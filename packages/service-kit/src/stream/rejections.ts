@@ -8,8 +8,7 @@ export interface Rejections {
   /** Adds a record of the dead-letter topic. Records of the same event must be added in their order. */
   add(record: LogRecord): void
   /**
-   * Returns the reason of the service's dead letter of a record; undefined for a record without a dead letter, and for one that the service accepted,
-   * before or later. A replay publishes a new record, which may succeed although the first record has a dead letter.
+   * Returns the reason of the service's dead letter of a record. Returns undefined if the service accepted the record, before or later. A replay publishes a new record, which may succeed although the first record has a dead letter.
    */
   reasonOf(record: LogRecord): string | undefined
 }

@@ -25,6 +25,9 @@ export class FakeSidecar implements Sidecar {
   readonly overlooked = new Set<string>()
   /** Runs before the guards of writes are checked. Tests use it to write as another process. */
   beforeWrite: () => void = () => {}
+  /** The server of the store, which only PostgreSQL reports. */
+  server = 'first'
+  #required: string | undefined
   readonly #storeType: string
   #version = 0
   #together = 0
@@ -76,6 +79,8 @@ export class FakeSidecar implements Sidecar {
   async save(writes: Write[], etag: string, needed = 0): Promise<void> {
     await this.#call('save')
     this.beforeWrite()
+    if (this.#required !== undefined && this.#required !== this.server)
+      throw new SidecarError('save state', new Error('the server of the store was replaced'))
     const held = writes.filter((write) => this.#holds(write))
     const { choosesEtags } = await this.store()
     if (choosesEtags && !writes.slice(0, needed).every((write) => held.includes(write))) throw lostRace()
@@ -90,6 +95,14 @@ export class FakeSidecar implements Sidecar {
 
   async store(): Promise<Store> {
     return { type: this.#storeType, choosesEtags: this.#storeType === 'state.postgresql' }
+  }
+
+  async storeServer(): Promise<string | undefined> {
+    return this.#storeType === 'state.postgresql' ? this.server : undefined
+  }
+
+  requireServer(server: string | undefined): void {
+    this.#required = server
   }
 
   async fault(): Promise<string | undefined> {

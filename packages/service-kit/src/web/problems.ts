@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler } from 'express'
 import { OverloadError } from '../sidecar/batcher.ts'
-import { reportsFullDisk, SidecarError, UncertainError } from '../sidecar/sidecar.ts'
+import { LostWritesError, reportsFullDisk, SidecarError, UncertainError } from '../sidecar/sidecar.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Mask } from '../telemetry/mask.ts'
 
@@ -96,6 +96,7 @@ function platformProblem(error: unknown, mask: Mask): HttpProblem | undefined {
   if (error instanceof OverloadError)
     return unavailable('Too many requests are waiting. The request had no effect; try again.')
   if (!(error instanceof SidecarError)) return undefined
+  if (error instanceof LostWritesError) return unavailable('The store lost data. Try again after its rebuild.')
   if (reportsFullDisk(error.message)) {
     return unavailable('The disk of the state store is full. Free some space, then try again.')
   }

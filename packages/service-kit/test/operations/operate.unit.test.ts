@@ -1,6 +1,10 @@
 import { expect } from 'chai'
 import { rebuildCommand } from '../../src/operations/operate.ts'
 import { OperationError } from '../../src/operations/terminal.ts'
+import { SidecarError } from '../../src/sidecar/sidecar.ts'
+import { createDocuments } from '../../src/state/documents.ts'
+import { FakeLog } from '../../src/testing/fake-log.ts'
+import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
 import { openTrust } from '../support/open-trust.ts'
 
 describe('rebuildCommand', () => {
@@ -11,6 +15,7 @@ describe('rebuildCommand', () => {
     documentsOf: () => {
       throw new Error('the command must check its arguments first')
     },
+    onRebuilt: async () => {},
   }
   const refusalOf = async (...args: string[]) => {
     const error = await rebuildCommand(args, options).catch((error: unknown) => error)
@@ -36,5 +41,36 @@ describe('rebuildCommand', () => {
     expect(await refusalOf('--from', '2026-11-21T10:00Z', '--topic', 'nowhere')).to.match(
       /rebuilds nothing from nowhere/,
     )
+  })
+
+  /** Runs the command on an empty log. @returns the number of completed rebuilds */
+  async function completedBy(args: string[], failures = 0): Promise<number> {
+    let [completed, left] = [0, failures]
+    async function onRebuilt() {
+      if (left-- > 0) throw new SidecarError('save state', 'the store is away')
+      completed += 1
+    }
+    const reactions = { orderevents: {}, paymentevents: {} }
+    const documentsOf = createDocuments(new FakeSidecar(), () => new Date())
+    const all = { ...options, documentsOf, rebuild: reactions, rebuildOn: () => reactions, onRebuilt }
+    const write = process.stdout.write
+    process.stdout.write = () => true
+    await rebuildCommand(args, all, () => new FakeLog()).finally(() => {
+      process.stdout.write = write
+    })
+    return completed
+  }
+
+  it('lets a service use its store after a rebuild up to the end of all topics', async () => {
+    for (const args of [[], ['--from', '2026-11-21T10:00Z']]) expect(await completedBy(args)).to.equal(1)
+    for (const args of [
+      ['--topic', 'orderevents'],
+      ['--to', '2026-11-21T10:00Z'],
+    ])
+      expect(await completedBy(args)).to.equal(0)
+  })
+
+  it('tries again if the store fails after a rebuild', async () => {
+    expect(await completedBy([], 1)).to.equal(1)
   })
 })

@@ -261,13 +261,16 @@ describe('createSidecar', () => {
   describe('with the component statestore-save', () => {
     const calls: [sql: string | undefined, params: unknown][] = []
     let answer: () => unknown
+    let server: string
     beforeEach(() => {
       calls.length = 0
+      server = '1764410400.1'
       answer = () => ({ metadata: { 'rows-affected': '2' } })
       handlers.GetMetadata = () => ({ registeredComponents: [statestore, { name: 'statestore-save' }] })
       handlers.InvokeBinding = (request) => {
         const { name, operation, metadata } = request as InvokeBindingRequest
-        expect([name, operation]).to.deep.equal(['statestore-save', 'exec'])
+        expect(name).to.equal('statestore-save')
+        if (operation === 'query') return { data: Buffer.from(JSON.stringify([[server]])) }
         calls.push([metadata.sql, JSON.parse(metadata.params ?? '')])
         return answer()
       }
@@ -288,6 +291,20 @@ describe('createSidecar', () => {
       ]
       expect(calls).to.deep.equal([['SELECT check_state_table()', []], saved(0), saved(2)])
       expect(await sidecar.store()).to.include({ choosesEtags: true })
+    })
+
+    it('saves documents only on the required server', async () => {
+      answer = () => ({ metadata: { 'rows-affected': '3' } })
+      expect(await sidecar.storeServer()).to.equal(server)
+      sidecar.requireServer(server)
+      await sidecar.save(writes, etag)
+      const [sql, params] = calls.at(-1) ?? []
+      expect(sql).to.match(/^SELECT FROM save_documents\(.*\) WHERE .*pg_postmaster_start_time.* = \$6$/)
+      expect((params as unknown[]).at(-1)).to.equal(server)
+      answer = () => ({ metadata: { 'rows-affected': '0' } })
+      expect(await failure(sidecar.save(writes, etag))).to.equal('SidecarError conflict')
+      server = '1764410500.2'
+      expect(await failure(sidecar.save(writes, etag))).to.equal('SidecarError unavailable')
     })
 
     it('reports a lost race if the statement saved fewer documents, or not the needed documents', async () => {
@@ -315,6 +332,11 @@ describe('createSidecar', () => {
       expect(await sidecar.storeFault()).to.equal('unknown version of the table state: it has a column')
       expect(calls.map(([sql]) => sql)).to.deep.equal(['SELECT check_state_table()', 'SELECT check_state_table()'])
     })
+  })
+
+  it('reports the server of PostgreSQL only', async () => {
+    handlers.GetMetadata = () => ({ registeredComponents: [statestore] })
+    expect(await sidecar.storeServer()).to.equal(undefined)
   })
 
   it('returns the type of the store, and fails for an unknown component', async () => {

@@ -10,6 +10,7 @@ import {
   freePorts,
   operateProgram,
   programFile,
+  type RunningStack,
   reaperImage,
   repository,
   services,
@@ -18,7 +19,7 @@ import {
 } from '@orderflow/cli'
 import { getContainerRuntimeClient, getReaper } from 'testcontainers'
 import { domainDocuments } from '../domain-documents.ts'
-import { nameOf, type Operator, type TestStack } from '../operator.ts'
+import { isPartial, nameOf, type Operator, type TestStack, untilComplete } from '../operator.ts'
 import type { ApplicationCopy, Ended } from '../stacks/index.ts'
 import { openStores, type Stores } from '../stacks/stores.ts'
 import { type ComposeSettings, composeSettings, portVariables } from './compose-settings.ts'
@@ -88,7 +89,7 @@ export async function startContainers(copy: ApplicationCopy, brokers: Brokers = 
       },
       kill,
       restart,
-      operator: containersOperator(project, stores),
+      operator: containersOperator(settings.addresses, project, stores),
       log,
       keepLog,
       variables,
@@ -101,7 +102,7 @@ export async function startContainers(copy: ApplicationCopy, brokers: Brokers = 
 }
 
 /** Runs operators’ commands in containers. A rebuild uses the running sidecar, as `make rebuild` does. */
-function containersOperator(project: string, stores: Stores): Operator {
+function containersOperator(stack: Pick<RunningStack, 'services'>, project: string, stores: Stores): Operator {
   return {
     documents: async (role) => domainDocuments(await stores.read(nameOf(role))),
 
@@ -110,9 +111,17 @@ function containersOperator(project: string, stores: Stores): Operator {
       for (const { name } of lost) await stores.empty(name)
     },
 
+    async copyStores() {
+      const names = storedServices.map(({ name }) => name)
+      await Promise.all(names.map(stores.copy))
+      return async () => void (await Promise.all(names.map(stores.putBack)))
+    },
+
     async rebuild(role, ...args) {
       const service = await openContainer(project, nameOf(role))
-      return service.exec(['node', operateProgram, 'rebuild', ...args])
+      const printed = await service.exec(['node', operateProgram, 'rebuild', ...args])
+      if (!isPartial(args)) await untilComplete(stack, nameOf(role))
+      return printed
     },
   }
 }

@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs'
+import { renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import {
@@ -16,7 +16,7 @@ import {
   storedServices,
 } from '@orderflow/cli'
 import { domainDocuments } from '../domain-documents.ts'
-import { nameOf, type Operator } from '../operator.ts'
+import { isPartial, nameOf, type Operator, untilComplete } from '../operator.ts'
 import { type Ended, runIn } from './run-in.ts'
 import { openStores, type Stores } from './stores.ts'
 
@@ -54,13 +54,21 @@ interface Row {
   is_binary: number
 }
 
+type FilledStores = Pick<Stores, 'read' | 'empty' | 'copy' | 'putBack'>
+
 export function localOperator(stack: LocalStack, postgresqlPort: number, operate: Operate): Operator {
-  async function withStores<Result>(
-    work: (stores: Pick<Stores, 'read' | 'empty'>) => Promise<Result>,
-  ): Promise<Result> {
+  async function withStores<Result>(work: (stores: FilledStores) => Promise<Result>): Promise<Result> {
     if (serversOf(stack.folder).store === 'sqlite') return work(sqliteStores(stack.folder))
     const stores = openStores(localPostgresql(stack.folder, postgresqlPort))
     return await work(stores).finally(() => stores.close())
+  }
+
+  /** Stops services and their sidecars during `work`. */
+  async function whileStopped(stopped: typeof storedServices, work: () => Promise<unknown>): Promise<void> {
+    const names = stopped.flatMap((service) => [service.name, sidecarOf(service)])
+    await Promise.all(names.map((name) => stack.kill(name, 'SIGTERM')))
+    await work()
+    await Promise.all(names.map((name) => stack.restart(name).catch(exceptLostStore)))
   }
 
   return {
@@ -68,22 +76,35 @@ export function localOperator(stack: LocalStack, postgresqlPort: number, operate
 
     async loseStores(...roles) {
       const lost = storedServices.filter(({ role }) => roles.length === 0 || roles.includes(role))
-      const names = lost.flatMap((service) => [service.name, sidecarOf(service)])
-      await Promise.all(names.map((name) => stack.kill(name, 'SIGTERM')))
-      await withStores(({ empty }) => Promise.all(lost.map(({ name }) => empty(name))))
-      await Promise.all(names.map((name) => stack.restart(name)))
+      await whileStopped(lost, () => withStores(({ empty }) => Promise.all(lost.map(({ name }) => empty(name)))))
+    },
+
+    async copyStores() {
+      const names = storedServices.map(({ name }) => name)
+      await withStores(({ copy }) => Promise.all(names.map(copy)))
+      return () => whileStopped(storedServices, () => withStores(({ putBack }) => Promise.all(names.map(putBack))))
     },
 
     async rebuild(role, ...range) {
       const { code, stdout, stderr } = await operate(nameOf(role), ['rebuild', ...range])
       if (code !== 0) throw new Error(stderr)
+      if (!isPartial(range)) await untilComplete(stack, nameOf(role))
       return stdout
     },
   }
 }
 
-function sqliteStores(folder: string): Pick<Stores, 'read' | 'empty'> {
+/** A service with an emptied store runs, but is not ready. */
+function exceptLostStore(error: { code?: string }): void {
+  if (error.code !== 'data-lost') throw error
+}
+
+function sqliteStores(folder: string): FilledStores {
   const file = (service: string) => databaseFile(folder, serviceNamed(service))
+  const copyOf = (service: string) => `${file(service)}.older`
+  const empty = async (service: string) => {
+    for (const end of ['', '-wal', '-shm']) rmSync(file(service) + end, { force: true })
+  }
   return {
     async read(service) {
       const database = new DatabaseSync(file(service), { readOnly: true })
@@ -97,8 +118,16 @@ function sqliteStores(folder: string): Pick<Stores, 'read' | 'empty'> {
         database.close()
       }
     },
-    async empty(service) {
-      for (const end of ['', '-wal', '-shm']) rmSync(file(service) + end, { force: true })
+    empty,
+    async copy(service) {
+      rmSync(copyOf(service), { force: true })
+      const database = new DatabaseSync(file(service))
+      database.prepare('VACUUM INTO ?').run(copyOf(service))
+      database.close()
+    },
+    async putBack(service) {
+      await empty(service)
+      renameSync(copyOf(service), file(service))
     },
   }
 }

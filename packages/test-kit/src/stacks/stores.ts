@@ -6,6 +6,9 @@ export interface Stores {
   /** Returns a service’s stored documents as JSON, by key. The keys lack Dapr’s prefix, which is the application’s name. */
   read: (service: string, prefix?: string) => Promise<[key: string, json: string][]>
   empty: (service: string) => Promise<void>
+  copy: (service: string) => Promise<void>
+  /** Replaces a service’s store with the copy. */
+  putBack: (service: string) => Promise<void>
   /** @throws {Error} while the server does not answer */
   ping: () => Promise<void>
   close: () => Promise<void>
@@ -17,10 +20,15 @@ export function openStores(uri: string): Stores {
 
 const ownKey = (service: string, key: string) => key.slice(`${service}||`.length)
 
+interface MongoRow {
+  _id: string
+  value: string
+}
+
 function mongoStores(uri: string): Stores {
   const client = new MongoClient(uri, { serverSelectionTimeoutMS: 5_000 })
-  const collection = (service: string) =>
-    client.db(service).collection<{ _id: string; value: string }>('daprCollection')
+  const collection = (service: string) => client.db(service).collection<MongoRow>('daprCollection')
+  const copies = new Map<string, MongoRow[]>()
   return {
     async read(service, prefix = '') {
       const first = `${service}||${prefix}`
@@ -31,6 +39,14 @@ function mongoStores(uri: string): Stores {
       return found.map(({ _id, value }) => [ownKey(service, _id), value])
     },
     empty: async (service) => void (await collection(service).deleteMany({})),
+    async copy(service) {
+      copies.set(service, await collection(service).find().toArray())
+    },
+    async putBack(service) {
+      const documents = copies.get(service) ?? []
+      await collection(service).deleteMany({})
+      if (documents.length > 0) await collection(service).insertMany(documents)
+    },
     ping: async () => void (await client.db().command({ ping: 1 })),
     close: () => client.close(),
   }
@@ -52,6 +68,14 @@ function postgresqlStores(uri: string): Stores {
       return rows.map(({ key, value }) => [ownKey(service, key), value.toString()])
     },
     empty: async (service) => void (await poolOf(service).query('DELETE FROM state')),
+    async copy(service) {
+      await poolOf(service).query('CREATE TABLE older_state AS TABLE state')
+    },
+    async putBack(service) {
+      const columns = 'key, value, etag, expires_at, created_at, updated_at'
+      const fill = `INSERT INTO state (${columns}) SELECT ${columns} FROM older_state`
+      await poolOf(service).query(`BEGIN; DELETE FROM state; ${fill}; DROP TABLE older_state; COMMIT`)
+    },
     ping: async () => {
       for (const pool of pools.values()) await pool.query('SELECT 1')
     },

@@ -1,0 +1,177 @@
+import { isDeepStrictEqual } from 'node:util'
+import { isConflict, type Sidecar } from '../sidecar/sidecar.ts'
+import { isBehind, noMark, type PositionMark, readMark, writeMark } from '../state/position-mark.ts'
+import type { StoreComparison } from '../state/store-watch.ts'
+import type { Handled, HandledLog } from '../stream/handled-log.ts'
+import { headerOf, type LogRecord, whereIs } from '../stream/log-record.ts'
+import type { Rejections } from '../stream/rejections.ts'
+import { signatureHeader } from '../trust/trust.ts'
+import { createEffects, type Effects, type EffectsOptions } from './stored-effects.ts'
+
+export interface LostWritesOptions extends EffectsOptions {
+  app: string
+  /** The real sidecar, whose calls never wait for a comparison. */
+  sidecar: Sidecar
+  /** A text that changes with the service's code. */
+  code: () => string
+  now: () => Date
+  withLog: <Result>(work: (log: HandledLog) => Promise<Result>) => Promise<Result>
+}
+
+/** The number of events of each partition that are compared if the store has no mark. */
+const sampleSize = 20n
+/** The number of comparisons that begin again because replicas write the mark at the same time. */
+const maxAttempts = 4
+/** The number of events that are compared at the same time. */
+const sliceSize = 500
+/** The time for which only one version must have written the mark. Replicas that handle events write it every five seconds. */
+const settleMs = 10_000
+/** The age of a mark after which another version may have handled events, without a mark of its own. */
+const freshMs = 10 * 60_000
+
+/**
+ * Compares a store with the log. The store has a mark with the positions up to which events were handled. A service repeats all later events of its
+ * consumer group with the reactions of its rebuild, but without writing. If an event would change a document, the store lost this change
+ * (docs/adr/0056).
+ */
+export function createLostWrites(options: LostWritesOptions): StoreComparison {
+  const { sidecar, withLog, app, now } = options
+  let known: PositionMark | undefined
+  let server: string | undefined
+  const reasonAt = (position: string) =>
+    `the store lacks the effects of handled events, such as ${position}: it lost acknowledged writes, or is another store; ` +
+    `run make rebuild SERVICE=${app} (docs/operations.md#a-store-that-lost-writes)`
+
+  async function markOf(extents: readonly Handled[], { mark, etag }: Awaited<ReturnType<typeof readMark>>) {
+    const handled = Object.fromEntries(extents.map((each) => [keyOf(each), String(each.end)]))
+    // A partition whose handled part is unknown keeps its position.
+    const positions = { ...mark?.positions, ...handled }
+    const [code, at] = [options.code(), now().getTime()]
+    const isNew = mark === undefined && extents.every(({ first, end }) => first === end)
+    const since = mark?.code === code ? mark.since : isNew ? 0 : at
+    const next: PositionMark = { positions, code, since, at }
+    // Replicas that start together need not all write the same mark.
+    const isSame = mark !== undefined && isFresh(mark, now()) && isDeepStrictEqual({ ...next, at: mark.at }, mark)
+    if (!isSame) await writeMark(sidecar, next, etag)
+    known = next
+  }
+
+  async function compareOnce(): Promise<string | undefined> {
+    const current = await sidecar.storeServer()
+    const stored = await readMark(sidecar)
+    if (stored.mark?.lost !== undefined) return stored.mark.lost
+    return await withLog(async (log) => {
+      const extents = await log.extents()
+      const rule = ruleFor(stored.mark, options, known !== undefined)
+      const lost = rule && (await firstLost(options, log, extents, { mark: stored.mark, rule }))
+      sidecar.requireServer(current)
+      server = current
+      if (lost === undefined) {
+        await markOf(extents, stored)
+        return undefined
+      }
+      await writeMark(sidecar, { ...(stored.mark ?? noMark), lost: reasonAt(lost) }, stored.etag)
+      return reasonAt(lost)
+    })
+  }
+
+  return {
+    async compare() {
+      for (let attempt = 1; ; attempt += 1) {
+        try {
+          return await compareOnce()
+        } catch (error) {
+          // Another replica wrote the mark.
+          if (!isConflict(error) || attempt === maxAttempts) throw error
+        }
+      }
+    },
+
+    remember: async (isChanged) => {
+      const current = await sidecar.storeServer()
+      const stored = await readMark(sidecar)
+      const isSuspect = stored.mark?.lost !== undefined || isBehind(stored.mark, known)
+      if (isSuspect || current !== server) return 'suspect'
+      if (isChanged) await withLog(async (log) => markOf(await log.extents(), stored))
+      return undefined
+    },
+  }
+}
+
+const isFresh = ({ at }: PositionMark, now: Date) => Math.abs(now.getTime() - at) < freshMs
+
+const keyOf = ({ topic, partition }: Pick<Handled, 'topic' | 'partition'>) => `${topic}/${partition}`
+
+/**
+ * The effects that a store cannot lack unless it lost writes:
+ * - `changes`: the same code handled all events since the mark, so no event may change a document;
+ * - `documents`: other code without marks may have handled some of these events, so only a missing document is a loss;
+ * - `all`: other code handled the events, and the store has no mark. So it is a loss only if all documents of the last events are missing.
+ */
+type Rule = 'changes' | 'documents' | 'all'
+
+/**
+ * Returns undefined if the events cannot be compared, because other code may have written other documents. In a rolling restart, replicas with different
+ * code write the mark in turn.
+ */
+function ruleFor(
+  mark: PositionMark | undefined,
+  { code, now }: Pick<LostWritesOptions, 'code' | 'now'>,
+  hasCompared: boolean,
+): Rule | undefined {
+  if (mark === undefined) return 'all'
+  if (mark.code !== code() || now().getTime() - mark.since < settleMs) return undefined
+  return hasCompared || isFresh(mark, now()) ? 'changes' : 'documents'
+}
+
+const isLostBy = (rule: Rule, { isChanged, isKnown }: Effects) => isChanged && (rule === 'changes' || !isKnown)
+
+/** Returns the position of an event whose effects the store lacks; undefined if there is none. */
+async function firstLost(
+  options: LostWritesOptions,
+  log: HandledLog,
+  extents: readonly Handled[],
+  { mark, rule }: { mark: PositionMark | undefined; rule: Rule },
+): Promise<string | undefined> {
+  const effectsOf = createEffects(options)
+  const firstAccepted = createFilter(log)
+  const missing: LogRecord[] = []
+  for (const extent of extents) {
+    const start = rule === 'all' ? extent.end - sampleSize : BigInt(mark?.positions[keyOf(extent)] ?? 0)
+    const part = { ...extent, first: start > extent.first ? start : extent.first }
+    for await (const records of log.read(part)) {
+      for (let from = 0; from < records.length; from += sliceSize) {
+        const slice = records.slice(from, from + sliceSize)
+        const effects = await Promise.all(slice.map((record) => effectsOf(record.topic, evidenceOf(record), record)))
+        const lacking = slice.filter((_, index) => isLostBy(rule, effects[index] as Effects))
+        if (rule === 'all') {
+          if (effects.some(({ isKnown }) => isKnown)) return undefined
+          for (const record of lacking) missing.push(record)
+          continue
+        }
+        const lost = await firstAccepted(lacking)
+        if (lost !== undefined) return lost
+      }
+    }
+  }
+  return await firstAccepted(missing)
+}
+
+const evidenceOf = (record: LogRecord) => ({
+  value: record.value,
+  signature: headerOf(record, signatureHeader),
+  appendedAt: record.appendedAt,
+})
+
+/** Returns a function that returns the position of the first record that the service did not reject. Only records that it gets cause a read. */
+function createFilter(log: HandledLog): (records: readonly LogRecord[]) => Promise<string | undefined> {
+  const known = new Map<string, Pick<Rejections, 'reasonOf'>>()
+  return async (records) => {
+    for (const record of records) {
+      const rejections = known.get(record.topic) ?? (await log.rejections(record.topic))
+      known.set(record.topic, rejections)
+      if (rejections.reasonOf(record) === undefined) return whereIs(record)
+    }
+    return undefined
+  }
+}

@@ -1,0 +1,172 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { isOutage, LostWritesError, type Sidecar } from '../sidecar/sidecar.ts'
+import type { Logger } from '../telemetry/log.ts'
+
+/** Compares the store with the log. Its functions fail if the store or Kafka does not answer. */
+export interface StoreComparison {
+  /** Returns the reason if the store lacks acknowledged writes; otherwise undefined. It remembers the result in the store. */
+  compare(): Promise<string | undefined>
+  /**
+   * Remembers the positions up to which events are handled.
+   * @param isChanged true if events were handled since the last call
+   * @returns 'suspect' if the store may have lost writes
+   */
+  remember(isChanged: boolean): Promise<'suspect' | undefined>
+}
+
+/** Notices that the store lost acknowledged writes, for example in a failover to a standby that was behind (docs/adr/0056). */
+export interface StoreWatch {
+  /** The sidecar whose store is watched. Its calls fail if the store lost writes, and wait while the store is compared with the log. */
+  readonly sidecar: Sidecar
+  /** Begins to watch. Before this call, the store is treated as complete. */
+  start(): void
+  /** Returns the reason if the store lost writes. It waits for a comparison, for at most two seconds. */
+  fault(): Promise<string | undefined>
+  /** Returns the reason if events wait for a comparison; otherwise undefined. */
+  waits(): string | undefined
+  /** Returns the reason why no event may be handled; otherwise undefined. Call it before each event. */
+  blockedBy(): string | undefined
+  /** Returns a number that grows when the store may have lost writes. Then remembered documents are no longer reliable. */
+  generation(): number
+}
+
+const intervalMs = 1_000
+/** The number of intervals between two updates of the remembered positions. */
+const updateEvery = 5
+/** The time after an attempt during which calls begin no further one. */
+const pauseMs = 500
+const faultWaitMs = 2_000
+/** The time for which comparisons may fail before a warning. */
+const quietMs = 10_000
+/** The number of updates after the last event, because the sidecar commits its position up to a second later. */
+const updatesPerChange = 2
+
+type State = { is: 'off' | 'unverified' | 'verified' } | { is: 'lost'; reason: string }
+
+const comparing = 'the service compares its store with the log before it handles events'
+
+export function createStoreWatch(
+  sidecar: Sidecar,
+  comparison: StoreComparison,
+  log: Pick<Logger, 'error' | 'info' | 'warn'>,
+): StoreWatch {
+  let state: State = { is: 'off' }
+  let generation = 0
+  let attempt: Promise<void> | undefined
+  let attemptedAt = Number.NEGATIVE_INFINITY
+  let failingSince: number | undefined
+  let isWarned = false
+  let updates = updatesPerChange
+
+  function suspect(): void {
+    if (state.is !== 'verified') return
+    state = { is: 'unverified' }
+    generation += 1
+  }
+
+  function settle(reason: string | undefined): void {
+    if (reason !== undefined && state.is !== 'lost') log.error({ reason }, 'the store lost acknowledged writes')
+    if (reason === undefined && state.is === 'lost') log.info('the store is complete again')
+    state = reason === undefined ? { is: 'verified' } : { is: 'lost', reason }
+    failingSince = undefined
+    isWarned = false
+  }
+
+  /** Warns once if comparisons fail for some time. At the start of a stack, the sidecar and the service start together. */
+  function noteFailure(err: unknown): void {
+    failingSince ??= performance.now()
+    if (isWarned || performance.now() - failingSince < quietMs) return
+    log.warn({ err }, 'the comparison of the store with the log fails and is repeated; events wait until then')
+    isWarned = true
+  }
+
+  async function run(): Promise<void> {
+    const before = generation
+    try {
+      const reason = await comparison.compare()
+      if (generation === before) settle(reason)
+    } catch (err) {
+      noteFailure(err)
+    }
+    attemptedAt = performance.now()
+    attempt = undefined
+  }
+
+  function verify(): Promise<void> {
+    attempt ??= run()
+    return attempt
+  }
+
+  async function pass(): Promise<void> {
+    if (state.is === 'unverified' && (attempt || performance.now() - attemptedAt > pauseMs)) await verify()
+    if (state.is === 'lost') throw new LostWritesError(state.reason)
+  }
+
+  const guarded =
+    <Args extends unknown[], Result>(call: (...args: Args) => Promise<Result>) =>
+    async (...args: Args): Promise<Result> => {
+      await pass()
+      try {
+        return await call(...args)
+      } catch (error) {
+        if (isOutage(error)) suspect()
+        throw error
+      }
+    }
+
+  async function update(): Promise<void> {
+    const isChanged = updates > 0
+    if (isChanged) updates -= 1
+    try {
+      if ((await comparison.remember(isChanged)) === 'suspect') suspect()
+    } catch (error) {
+      if (isOutage(error)) suspect()
+    }
+  }
+
+  async function watch(): Promise<never> {
+    for (let turn = 1; ; turn += 1) {
+      if (state.is !== 'verified') await verify()
+      else if (turn % updateEvery === 0) await update()
+      await delay(intervalMs, undefined, { ref: false })
+    }
+  }
+
+  return {
+    sidecar: {
+      ...sidecar,
+      publish: (...args) => sidecar.publish(...args),
+      fault: () => sidecar.fault(),
+      storeFault: () => sidecar.storeFault(),
+      store: () => sidecar.store(),
+      storeServer: () => sidecar.storeServer(),
+      requireServer: (server) => sidecar.requireServer(server),
+      read: guarded((keys: string[]) => sidecar.read(keys)),
+      readOne: guarded((key: string) => sidecar.readOne(key)),
+      transact: guarded((...args: Parameters<Sidecar['transact']>) => sidecar.transact(...args)),
+      save: guarded((...args: Parameters<Sidecar['save']>) => sidecar.save(...args)),
+    },
+
+    start() {
+      state = { is: 'unverified' }
+      void watch()
+    },
+
+    async fault() {
+      if (state.is === 'unverified') await Promise.race([verify(), delay(faultWaitMs, undefined, { ref: false })])
+      return state.is === 'lost' ? state.reason : undefined
+    },
+
+    waits: () => (state.is === 'unverified' ? comparing : undefined),
+
+    blockedBy() {
+      if (state.is === 'off' || state.is === 'verified') {
+        updates = updatesPerChange
+        return undefined
+      }
+      return state.is === 'lost' ? state.reason : comparing
+    },
+
+    generation: () => generation,
+  }
+}

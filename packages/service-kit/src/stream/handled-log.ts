@@ -1,0 +1,119 @@
+import { deadLetterTopic } from '@orderflow/envelope'
+import type { Admin, AdminOptions } from '@platformatic/kafka'
+import { connectionOf, fetchBatches, leaderOf, metadataOf, type StreamSettings } from './kafka.ts'
+import { headerOf, type LogRecord, recordsOf } from './log-record.ts'
+import { mergeByTime } from './merge-by-time.ts'
+import { type Extent, extentsOf } from './positions.ts'
+import { replayedFrom } from './record.ts'
+import { createRejections, type Rejections } from './rejections.ts'
+
+/** The part of a partition that a service has handled: from the offset `first` up to, but excluding, `end`. */
+export interface Handled extends Extent {
+  /** False if the service only writes the topic. */
+  isConsumed: boolean
+}
+
+/** Reads the events that a service has handled. Its functions fail if Kafka does not answer. */
+export interface HandledLog {
+  /**
+   * Returns the handled part of each partition. It ends at the position of the service's consumer group. A topic that the service does not consume has
+   * only events that it saved before it published them, so the whole topic is handled. A partition is left out if the handled part is unknown.
+   */
+  extents(): Promise<Handled[]>
+  /** Reads the records of a part. Leaves out replays in a topic that the service does not consume, because an operator may have edited them. */
+  read(part: Handled): AsyncIterable<LogRecord[]>
+  /** Reads the dead letters of a topic. */
+  rejections(topic: string): Promise<Pick<Rejections, 'reasonOf'>>
+}
+
+const fetchBytes = 1024 * 1024
+
+/**
+ * Opens the log for the time of `work`.
+ * @param topics the topics from which the service rebuilds its store
+ * @param consumed the topics that its consumer group reads
+ */
+export async function withHandledLog<Result>(
+  settings: StreamSettings,
+  { app, topics, consumed }: { app: string; topics: readonly string[]; consumed: readonly string[] },
+  work: (log: HandledLog) => Promise<Result>,
+): Promise<Result> {
+  const connection = connectionOf(settings)
+  if (!connection) throw new Error('no broker is configured: set Stream__Brokers')
+  const { Admin } = await import('@platformatic/kafka')
+  const timeouts = { connectTimeout: 1_000, timeout: 3_000, requestTimeout: 10_000, retries: 0 }
+  const admin = new Admin({ clientId: 'orderflow-store-watch', ...connection, ...timeouts } as AdminOptions)
+  try {
+    return await work({
+      async extents() {
+        const [group] = await admin.listConsumerGroupOffsets({ groups: [app] })
+        return handledIn(await extentsOf(admin, topics), group?.topics ?? [], consumed)
+      },
+      read: (part) => readHandled(part, readParts(admin, part.topic, [part])),
+      async rejections(topic) {
+        const rejections = createRejections(app)
+        const deadLetters = deadLetterTopic(topic)
+        for await (const records of readParts(admin, deadLetters, await extentsOf(admin, [deadLetters])))
+          records.forEach(rejections.add)
+        return rejections
+      },
+    })
+  } finally {
+    void admin.close().catch(() => {})
+  }
+}
+
+interface CommittedTopic {
+  name: string
+  partitions: { partitionIndex: number; committedOffset: bigint }[]
+}
+
+/** Returns the handled parts of partitions. */
+export function handledIn(
+  extents: readonly Extent[],
+  committed: readonly CommittedTopic[],
+  consumed: readonly string[],
+): Handled[] {
+  return extents.flatMap((extent): Handled[] => {
+    const { topic, partition, first, end } = extent
+    if (!consumed.includes(topic)) return [{ ...extent, isConsumed: false }]
+    const partitions = committed.find(({ name }) => name === topic)?.partitions
+    const position = partitions?.find(({ partitionIndex }) => partitionIndex === partition)?.committedOffset ?? first
+    // The position is from an earlier topic of the same name, or Kafka lost the end of its log.
+    if (position > end) return []
+    return [{ ...extent, end: position < first ? first : position, isConsumed: true }]
+  })
+}
+
+/** Leaves out the records that the service need not have handled. */
+export async function* readHandled(
+  { isConsumed }: Handled,
+  all: AsyncIterable<LogRecord[]>,
+): AsyncGenerator<LogRecord[]> {
+  for await (const records of all)
+    yield isConsumed ? records : records.filter((record) => headerOf(record, replayedFrom) === undefined)
+}
+
+/**
+ * Reads parts of a topic. Records of different partitions are merged by timestamp.
+ * @throws {Error} if a record is missing, for example because the retention deleted it meanwhile
+ */
+async function* readParts(admin: Admin, topic: string, parts: readonly Extent[]): AsyncGenerator<LogRecord[]> {
+  const cursors = parts.map(({ partition, first, end }) => ({ partition, start: first, end }))
+  if (cursors.every(({ start, end }) => start >= end)) return
+  const metadata = await metadataOf(admin, [topic])
+
+  async function fetch(cursor: (typeof cursors)[number]): Promise<LogRecord[]> {
+    const { partition, start, end } = cursor
+    const { leader, topicId } = leaderOf(metadata, { topic, partition })
+    const batches = await fetchBatches(admin, leader, { topic, topicId, partition, offset: start, bytes: fetchBytes })
+    const last = batches === 'out-of-range' ? undefined : batches.at(-1)
+    // Without all dead letters, a rejected event would look like a lost one. So the caller must begin again.
+    if (!last || batches === 'out-of-range')
+      throw new Error(`partition ${topic}/${partition} did not return the record at the offset ${start}`)
+    cursor.start = last.firstOffset + BigInt(last.lastOffsetDelta) + 1n
+    const records = batches.flatMap((batch) => recordsOf(topic, partition, batch))
+    return records.filter(({ offset }) => offset >= start && offset < end)
+  }
+  yield* mergeByTime(cursors, (empty) => Promise.all(empty.map(fetch)))
+}
