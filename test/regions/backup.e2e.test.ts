@@ -19,8 +19,8 @@ import type { Order } from '@orderflow/order-service/domain'
 import { samplesIn } from '@orderflow/service-kit/testing'
 import { type ApplicationCopy, copyApplication } from '@orderflow/test-kit/stacks'
 import { expect } from 'chai'
-import { freeOffset } from './support/free-offset.ts'
-import { listedOrders, listedPayments } from './support/listed.ts'
+import { freeOffset } from '../support/free-offset.ts'
+import { listedOrders, listedPayments } from '../support/listed.ts'
 
 /** A copy of the application with its own ports, as on a machine of its own. */
 interface Machine extends Pick<Addresses, 'services'> {
