@@ -26,6 +26,8 @@ const maxAttempts = 4
 const sliceSize = 500
 /** The time for which only one version must have written the mark. Replicas that handle events write it every five seconds. */
 const settleMs = 10_000
+/** The time after the last mark of other code in which each replica updates the mark, also without events. The other code may handle events after its last mark. */
+const observeMs = 2 * settleMs
 /** The age of a mark after which another version may have handled events, without a mark of its own. */
 const freshMs = 10 * 60_000
 
@@ -48,7 +50,9 @@ export function createLostWrites(options: LostWritesOptions): StoreComparison {
     const positions = { ...mark?.positions, ...handled }
     const [code, at] = [options.code(), now().getTime()]
     const isNew = mark === undefined && extents.every(({ first, end }) => first === end)
-    const since = mark?.code === code ? mark.since : isNew ? 0 : at
+    // A version without marks may still handle events in a rolling upgrade. A clock that was ahead must not delay comparisons for long.
+    const latest = at + freshMs
+    const since = mark === undefined ? (isNew ? 0 : latest) : mark.code === code ? Math.min(mark.since, latest) : at
     const next: PositionMark = { positions, code, since, at }
     // Replicas that start together need not all write the same mark.
     const isSame = mark !== undefined && isFresh(mark, now()) && isDeepStrictEqual({ ...next, at: mark.at }, mark)
@@ -92,7 +96,8 @@ export function createLostWrites(options: LostWritesOptions): StoreComparison {
       const stored = await readMark(sidecar)
       const isSuspect = stored.mark?.lost !== undefined || isBehind(stored.mark, known)
       if (isSuspect || current !== server) return 'suspect'
-      if (isChanged) await withLog(async (log) => markOf(await log.extents(), stored))
+      if (isChanged || !isOnlyWriter(stored.mark, options, observeMs))
+        await withLog(async (log) => markOf(await log.extents(), stored))
       return undefined
     },
   }
@@ -120,9 +125,16 @@ function ruleFor(
   hasCompared: boolean,
 ): Rule | undefined {
   if (mark === undefined) return 'all'
-  if (mark.code !== code() || now().getTime() - mark.since < settleMs) return undefined
+  if (!isOnlyWriter(mark, { code, now }, settleMs)) return undefined
   return hasCompared || isFresh(mark, now()) ? 'changes' : 'documents'
 }
+
+/** Returns true if only this code wrote the mark in the last `ms` milliseconds. */
+const isOnlyWriter = (
+  mark: PositionMark | undefined,
+  { code, now }: Pick<LostWritesOptions, 'code' | 'now'>,
+  ms: number,
+): boolean => mark?.code === code() && now().getTime() - mark.since >= ms
 
 const isLostBy = (rule: Rule, { isChanged, isKnown }: Effects) => isChanged && (rule === 'changes' || !isKnown)
 

@@ -159,6 +159,35 @@ for (const type of ['state.sqlite', 'state.postgresql', 'state.mongodb']) {
       expect(await store.compare(next)).to.match(/orderevents\/0\/2/)
     })
 
+    it('does not compare the last events of a replica that ended before its next mark in a rolling restart', async () => {
+      const next = { code: 'two', color: 'red' }
+      const old = store.replica()
+      expect(await old.compare()).to.equal(undefined)
+      const one = store.replica(next)
+      expect(await one.compare()).to.equal(undefined)
+      const update = async () => {
+        store.waitSeconds(5)
+        await one.remember(false)
+      }
+      // The old replica is without events for two minutes. Then it handles one, and ends.
+      for (let seconds = 0; seconds < 120; seconds += 5) {
+        await update()
+        await old.remember(false)
+      }
+      await store.handle(created('a'))
+      for (let seconds = 0; seconds < 60; seconds += 5) await update()
+      expect(await store.compare(next)).to.equal(undefined)
+    })
+
+    it('skips the events of a version without marks in a slow rolling upgrade', async () => {
+      const next = { code: 'two', color: 'red' }
+      await store.handle(created('a'))
+      expect(await store.compare(next)).to.equal(undefined)
+      store.waitMinutes(2)
+      await store.handle(created('b'))
+      expect(await store.compare(next)).to.equal(undefined)
+    })
+
     it('does not compare the events of other code that wrote the mark', async () => {
       expect(await store.compare()).to.equal(undefined)
       await store.handle(envelope('StockCounted', {}))

@@ -81,6 +81,20 @@ for (const type of ['state.sqlite', 'state.postgresql', 'state.mongodb']) {
       expect(await store.compare()).to.match(/orderevents\/0\/1/)
     })
 
+    it('finds a loss although the clock of an earlier replica was ahead', async () => {
+      store.waitMinutes(180)
+      await store.compare({ code: 'other' })
+      await store.handle(created('a'))
+      await store.compare()
+      store.waitMinutes(-180)
+      const one = store.replica()
+      await one.compare()
+      store.waitMinutes(11)
+      await store.handle(created('b'))
+      store.lose('b')
+      expect(await one.compare()).to.match(/orderevents\/0\/1/)
+    })
+
     it('finds a lost change in a running service whose last event was long ago', async () => {
       const one = store.replica()
       expect(await one.compare()).to.equal(undefined)

@@ -202,6 +202,10 @@ export class ComparedStore {
   }
 
   waitMinutes(minutes: number): void {
-    this.now = new Date(this.now.getTime() + minutes * 60_000)
+    this.waitSeconds(minutes * 60)
+  }
+
+  waitSeconds(seconds: number): void {
+    this.now = new Date(this.now.getTime() + seconds * 1_000)
   }
 }
