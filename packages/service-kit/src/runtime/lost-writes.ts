@@ -67,7 +67,7 @@ export function createLostWrites(options: LostWritesOptions): StoreComparison {
     return await withLog(async (log) => {
       const extents = await log.extents()
       const rule = ruleFor(stored.mark, options, known !== undefined)
-      const lost = rule && (await firstLost(options, log, extents, { mark: stored.mark, rule }))
+      const lost = rule && (await firstLost(options, log, extents, { mark: stored.mark, known, rule }))
       sidecar.requireServer(current)
       server = current
       if (lost === undefined) {
@@ -96,6 +96,7 @@ export function createLostWrites(options: LostWritesOptions): StoreComparison {
       const stored = await readMark(sidecar)
       const isSuspect = stored.mark?.lost !== undefined || isBehind(stored.mark, known)
       if (isSuspect || current !== server) return 'suspect'
+      known = stored.mark
       if (isChanged || !isOnlyWriter(stored.mark, options, observeMs))
         await withLog(async (log) => markOf(await log.extents(), stored))
       return undefined
@@ -143,14 +144,13 @@ async function firstLost(
   options: LostWritesOptions,
   log: HandledLog,
   extents: readonly Handled[],
-  { mark, rule }: { mark: PositionMark | undefined; rule: Rule },
+  { mark, known, rule }: { mark: PositionMark | undefined; known: PositionMark | undefined; rule: Rule },
 ): Promise<string | undefined> {
   const effectsOf = createEffects(options)
   const firstAccepted = createFilter(log)
   const missing: LogRecord[] = []
   for (const extent of extents) {
-    const start = rule === 'all' ? extent.end - sampleSize : BigInt(mark?.positions[keyOf(extent)] ?? 0)
-    const part = { ...extent, first: start > extent.first ? start : extent.first }
+    const part = partOf(extent, { mark, known, rule })
     for await (const records of log.read(part)) {
       for (let from = 0; from < records.length; from += sliceSize) {
         const slice = records.slice(from, from + sliceSize)
@@ -168,6 +168,23 @@ async function firstLost(
   }
   return await firstAccepted(missing)
 }
+
+/** Returns the part of a partition to compare. `known` is the last mark that this process read or wrote before the comparison. */
+function partOf(
+  extent: Handled,
+  { mark, known, rule }: { mark: PositionMark | undefined; known: PositionMark | undefined; rule: Rule },
+): Handled {
+  const positionIn = (from: PositionMark | undefined) => BigInt(from?.positions[keyOf(extent)] ?? 0)
+  // If the mark disappeared, another replica may have stored later events after the loss.
+  const end = rule === 'all' && known ? least(extent.end, positionIn(known)) : extent.end
+  // Another replica may have moved the mark after a loss that only this replica suspects.
+  const isKnown = known?.since === mark?.since && known?.positions[keyOf(extent)] !== undefined
+  const moved = isKnown ? least(positionIn(mark), positionIn(known)) : positionIn(mark)
+  const start = rule === 'all' ? end - sampleSize : moved
+  return { ...extent, first: start > extent.first ? start : extent.first, end }
+}
+
+const least = (one: bigint, other: bigint) => (one < other ? one : other)
 
 const evidenceOf = (record: LogRecord) => ({
   value: record.value,

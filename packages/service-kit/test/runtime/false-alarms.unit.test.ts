@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { markKey } from '../../src/state/position-mark.ts'
 import { replayedFrom } from '../../src/stream/record.ts'
 import { FakeLog } from '../../src/testing/fake-log.ts'
 import { UntrustedError } from '../../src/trust/trust.ts'
@@ -186,6 +187,25 @@ for (const type of ['state.sqlite', 'state.postgresql', 'state.mongodb']) {
       store.waitMinutes(2)
       await store.handle(created('b'))
       expect(await store.compare(next)).to.equal(undefined)
+    })
+
+    it('begins at the mark of another replica if its own last mark lacks the partition', async () => {
+      const [one, other] = [store.replica(), store.replica()]
+      store.committed = 5
+      for (const each of [one, other]) expect(await each.compare()).to.equal(undefined)
+      await store.handle(created('a'))
+      await other.remember(true)
+      store.lose('a')
+      expect(await one.compare()).to.equal(undefined)
+    })
+
+    it('accepts a complete store whose mark was removed', async () => {
+      const one = store.replica()
+      expect(await one.compare()).to.equal(undefined)
+      await store.handle(created('a'))
+      await one.remember(true)
+      store.sidecar.documents.delete(markKey)
+      expect(await one.compare()).to.equal(undefined)
     })
 
     it('does not compare the events of other code that wrote the mark', async () => {

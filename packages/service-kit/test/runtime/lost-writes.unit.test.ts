@@ -132,6 +132,47 @@ for (const type of ['state.sqlite', 'state.postgresql', 'state.mongodb']) {
       expect(store.mark.lost).to.equal(reason)
     })
 
+    it('finds a loss after which another replica moved the mark', async () => {
+      const [one, other] = [store.replica(), store.replica()]
+      for (const each of [one, other]) expect(await each.compare()).to.equal(undefined)
+      await store.handle(created('a'))
+      const older = store.copy()
+      await store.handle(created('b'))
+      const { server } = store.sidecar
+      store.restore(older)
+      store.sidecar.server = server
+      await store.handle(created('c'))
+      expect(await other.remember(true)).to.equal(undefined)
+      expect(await one.compare()).to.match(/orderevents\/0\/1/)
+    })
+
+    it('suspects an older copy with a mark that only another replica wrote', async () => {
+      const [one, other] = [store.replica(), store.replica()]
+      for (const each of [one, other]) expect(await each.compare()).to.equal(undefined)
+      await store.handle(created('a'))
+      await one.remember(true)
+      const older = store.copy()
+      await store.handle(created('b'))
+      await one.remember(true)
+      expect(await other.remember(false)).to.equal(undefined)
+      const { server } = store.sidecar
+      store.restore(older)
+      store.sidecar.server = server
+      await store.handle(created('c'))
+      expect(await other.remember(true)).to.equal('suspect')
+    })
+
+    it('finds an emptied store to which another replica has written again', async () => {
+      const one = store.replica()
+      expect(await one.compare()).to.equal(undefined)
+      await store.handle(created('a'))
+      await one.remember(true)
+      store.sidecar.documents.clear()
+      await store.handle(created('b'))
+      expect(await one.remember(true)).to.equal('suspect')
+      expect(await one.compare()).to.match(/orderevents\/0\/0/)
+    })
+
     it('suspects a store whose mark is older than the last one of this replica', async () => {
       const one = store.replica()
       expect(await one.compare()).to.equal(undefined)
