@@ -6,7 +6,7 @@ import type { Handled, HandledLog } from '../stream/handled-log.ts'
 import { headerOf, type LogRecord, whereIs } from '../stream/log-record.ts'
 import type { Rejections } from '../stream/rejections.ts'
 import { signatureHeader } from '../trust/trust.ts'
-import { createEffects, type Effects, type EffectsOptions } from './stored-effects.ts'
+import { createEffects, createSequence, type EffectsOptions, type Sequence } from './stored-effects.ts'
 
 export interface LostWritesOptions extends EffectsOptions {
   app: string
@@ -137,8 +137,6 @@ const isOnlyWriter = (
   ms: number,
 ): boolean => mark?.code === code() && now().getTime() - mark.since >= ms
 
-const isLostBy = (rule: Rule, { isChanged, isKnown }: Effects) => isChanged && (rule === 'changes' || !isKnown)
-
 /** Returns the position of an event whose effects the store lacks; undefined if there is none. */
 async function firstLost(
   options: LostWritesOptions,
@@ -151,17 +149,19 @@ async function firstLost(
   const missing: LogRecord[] = []
   for (const extent of extents) {
     const part = partOf(extent, { mark, known, rule })
+    const firstOutdated = createSequences(options, log, part, firstAccepted)
     for await (const records of log.read(part)) {
       for (let from = 0; from < records.length; from += sliceSize) {
         const slice = records.slice(from, from + sliceSize)
         const effects = await Promise.all(slice.map((record) => effectsOf(record.topic, evidenceOf(record), record)))
-        const lacking = slice.filter((_, index) => isLostBy(rule, effects[index] as Effects))
+        const lacking = slice.filter((_, index) => !effects[index]?.isKnown && effects[index]?.isChanged)
         if (rule === 'all') {
           if (effects.some(({ isKnown }) => isKnown)) return undefined
           for (const record of lacking) missing.push(record)
           continue
         }
-        const lost = await firstAccepted(lacking)
+        const changed = rule === 'changes' ? slice.filter((_, index) => effects[index]?.isChanged) : []
+        const lost = (await firstAccepted(lacking)) ?? (await firstOutdated(changed))
         if (lost !== undefined) return lost
       }
     }
@@ -200,6 +200,57 @@ function createFilter(log: HandledLog): (records: readonly LogRecord[]) => Promi
       const rejections = known.get(record.topic) ?? (await log.rejections(record.topic))
       known.set(record.topic, rejections)
       if (rejections.reasonOf(record) === undefined) return whereIs(record)
+    }
+    return undefined
+  }
+}
+
+/**
+ * Returns a function that returns the position of the first record whose change the store lacks. A later record of the same key may have changed the
+ * document again. It may be handled already, although the group's position is before it. So the function also repeats later records of these keys.
+ */
+function createSequences(
+  options: EffectsOptions,
+  log: HandledLog,
+  part: Handled,
+  firstAccepted: ReturnType<typeof createFilter>,
+): (changed: readonly LogRecord[]) => Promise<string | undefined> {
+  const complete = new Set<string>()
+
+  async function handle(sequence: Sequence, record: LogRecord): Promise<void> {
+    if ((await firstAccepted([record])) !== undefined) await sequence.handle(record.topic, evidenceOf(record), record)
+  }
+
+  return async (changed) => {
+    const open = new Map<string, { sequence: Sequence; first: LogRecord }>()
+    for (const record of changed) {
+      const key = record.key?.toString('latin1')
+      if (key !== undefined && (complete.has(key) || open.has(key))) continue
+      const lost = await firstAccepted([record])
+      if (lost === undefined) continue
+      // Only records with a key are handled in sequence.
+      if (key === undefined) return lost
+      const sequence = createSequence(options)
+      await handle(sequence, record)
+      open.set(key, { sequence, first: record })
+    }
+    const [begin] = open.values()
+    if (!begin) return undefined
+    // The documents were read before the end of the log, so all their events are before it.
+    const isSame = ({ topic, partition }: Handled) => topic === part.topic && partition === part.partition
+    const end = (await log.extents()).find(isSame)?.logEnd ?? part.end
+    for await (const records of log.read({ ...part, first: begin.first.offset + 1n, end })) {
+      for (const record of records) {
+        const key = record.key?.toString('latin1') ?? ''
+        const { sequence, first } = open.get(key) ?? {}
+        if (!sequence || !first || record.offset <= first.offset) continue
+        if (record.offset < part.end || !sequence.isStored()) await handle(sequence, record)
+        else if (open.delete(key)) complete.add(key)
+      }
+    }
+    for (const [key, { sequence, first }] of open) {
+      if (!sequence.isStored()) return whereIs(first)
+      complete.add(key)
     }
     return undefined
   }

@@ -2,6 +2,7 @@ import type { Documents, DocumentsOf } from '../state/documents.ts'
 import type { View } from '../state/unit-of-work.ts'
 
 export interface StagedWrite {
+  tenant: string
   key: string
   /** Undefined for a new document. */
   before: unknown
@@ -12,16 +13,26 @@ export interface Stage {
   /** Returns documents that collect writes. Only reads through this stage see these writes. */
   documents: DocumentsOf
   writes(): StagedWrite[]
+  /** Adds the writes of a stage above this one. */
+  add(writes: readonly StagedWrite[]): void
 }
 
 /** Creates a stage above real documents, or above another stage. */
 export function createStage(real: DocumentsOf): Stage {
   const tenants = new Map<string, Map<string, StagedWrite>>()
+  const writtenBy = (tenant: string) => {
+    const written = tenants.get(tenant) ?? new Map<string, StagedWrite>()
+    tenants.set(tenant, written)
+    return written
+  }
   return {
-    documents(tenant) {
-      const written = tenants.get(tenant) ?? new Map<string, StagedWrite>()
-      tenants.set(tenant, written)
-      return staged(real(tenant), written)
+    documents: (tenant) => staged(tenant, real(tenant), writtenBy(tenant)),
+    add(writes) {
+      for (const write of writes) {
+        const written = writtenBy(write.tenant)
+        const { before } = written.get(write.key) ?? write
+        written.set(write.key, { ...write, before })
+      }
     },
     writes: () => [...tenants.values()].flatMap((written) => [...written.values()]),
   }
@@ -35,7 +46,7 @@ export const noStoredDocuments: DocumentsOf = () => ({
   generation: () => 0,
 })
 
-function staged(real: Documents, written: Map<string, StagedWrite>): Documents {
+function staged(tenant: string, real: Documents, written: Map<string, StagedWrite>): Documents {
   const read: Documents['read'] = async (keys) => {
     const found = new Map(await real.read(keys))
     for (const key of keys) {
@@ -54,7 +65,7 @@ function staged(real: Documents, written: Map<string, StagedWrite>): Documents {
         get: <T>(asked: string) => found.get(asked)?.value as T | undefined,
         write(after) {
           const before = written.has(key) ? written.get(key)?.before : found.get(key)?.value
-          written.set(key, { key, before, after })
+          written.set(key, { tenant, key, before, after })
           found.set(key, { value: after, etag: found.get(key)?.etag ?? '' })
         },
         list: (id) => id,

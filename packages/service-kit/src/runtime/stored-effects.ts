@@ -22,6 +22,8 @@ export interface Effects {
   isChanged: boolean
   /** True if a document exists that the event's handler reads. */
   isKnown: boolean
+  /** The changes of documents; empty if `isChanged` is false. */
+  writes: readonly StagedWrite[]
 }
 
 /** @throws {SidecarError} if the store does not answer */
@@ -46,22 +48,41 @@ export function createEffects({ rebuildOn, documents, trust }: EffectsOptions): 
       }
     })
     const handlers = rebuildOn(stage.documents)[topic]
-    if (!handlers) return { isHandled: false, isChanged: false, isKnown }
+    if (!handlers) return { isHandled: false, isChanged: false, isKnown, writes: [] }
     const intake = createIntake(handlers, (envelope, evidence) => trust.requireGenuine(topic, envelope, evidence))
     try {
       const taken = await intake(record, source)
       // Some writes only repeat what live reactions may leave out, such as unused claims. The handler then returns false.
-      const isChanged = taken?.answer === true && !stage.writes().every(isStored)
-      return { isHandled: taken !== undefined, isChanged, isKnown }
+      const writes = taken?.answer === true ? stage.writes().filter((write) => !isStored(write)) : []
+      return { isHandled: taken !== undefined, isChanged: writes.length > 0, isKnown, writes }
     } catch (error) {
       if (isInfrastructure(error)) throw error
-      return { isHandled: false, isChanged: false, isKnown }
+      return { isHandled: false, isChanged: false, isKnown, writes: [] }
     }
   }
 }
 
 const isStored = ({ before, after }: StagedWrite): boolean =>
   isDeepStrictEqual(JSON.parse(JSON.stringify(after)), before)
+
+/** The effects of several events, which are handled in sequence. */
+export interface Sequence {
+  handle(...event: Parameters<EffectsOf>): Promise<void>
+  /** Returns true if the store had all effects when they were first read. */
+  isStored(): boolean
+}
+
+export function createSequence(options: EffectsOptions): Sequence {
+  const stage = createStage(options.documents)
+  const effectsOf = createEffects({ ...options, documents: stage.documents })
+  return {
+    async handle(topic, record, source) {
+      const { writes } = await effectsOf(topic, record, source)
+      stage.add(writes.map((write) => ({ ...write, after: JSON.parse(JSON.stringify(write.after)) })))
+    },
+    isStored: () => stage.writes().every(isStored),
+  }
+}
 
 /** Creates the function that checks whether the store already has the effects of an event. */
 export function createStoredEffects(options: EffectsOptions): NonNullable<EventHandlerOptions['isStored']> {

@@ -9,6 +9,8 @@ import { createRejections, type Rejections } from './rejections.ts'
 
 /** The part of a partition that a service has handled: from the offset `first` up to, but excluding, `end`. */
 export interface Handled extends Extent {
+  /** The offset of the next new record. */
+  logEnd: bigint
   /** False if the service only writes the topic. */
   isConsumed: boolean
 }
@@ -76,12 +78,12 @@ export function handledIn(
 ): Handled[] {
   return extents.flatMap((extent): Handled[] => {
     const { topic, partition, first, end } = extent
-    if (!consumed.includes(topic)) return [{ ...extent, isConsumed: false }]
+    if (!consumed.includes(topic)) return [{ ...extent, logEnd: end, isConsumed: false }]
     const partitions = committed.find(({ name }) => name === topic)?.partitions
     const position = partitions?.find(({ partitionIndex }) => partitionIndex === partition)?.committedOffset ?? first
     // The position is from an earlier topic of the same name, or Kafka lost the end of its log.
     if (position > end) return []
-    return [{ ...extent, end: position < first ? first : position, isConsumed: true }]
+    return [{ ...extent, end: position < first ? first : position, logEnd: end, isConsumed: true }]
   })
 }
 

@@ -4,7 +4,16 @@ import { replayedFrom } from '../../src/stream/record.ts'
 import { FakeLog } from '../../src/testing/fake-log.ts'
 import { UntrustedError } from '../../src/trust/trust.ts'
 import { openTrust } from '../support/open-trust.ts'
-import { approved, ComparedStore, cancelled, created, envelope, idOf, written } from './support/compared-store.ts'
+import {
+  approved,
+  ComparedStore,
+  cancelled,
+  created,
+  envelope,
+  idOf,
+  rejectedFor,
+  written,
+} from './support/compared-store.ts'
 
 for (const type of ['state.sqlite', 'state.postgresql', 'state.mongodb']) {
   describe(`a comparison of a complete store on ${type}`, () => {
@@ -206,6 +215,30 @@ for (const type of ['state.sqlite', 'state.postgresql', 'state.mongodb']) {
       await one.remember(true)
       store.sidecar.documents.delete(markKey)
       expect(await one.compare()).to.equal(undefined)
+    })
+
+    it('accepts a document that later events of the same key replaced', async () => {
+      expect(await store.compare()).to.equal(undefined)
+      await store.handle(rejectedFor('a', 'one'), rejectedFor('a', 'two'))
+      await store.handle(rejectedFor('b', 'one'), rejectedFor('b', 'two'))
+      expect(await store.compare()).to.equal(undefined)
+    })
+
+    it('accepts a document that an event replaced before its position was committed', async () => {
+      expect(await store.compare()).to.equal(undefined)
+      await store.handle(rejectedFor('a', 'one'))
+      store.publish(rejectedFor('a', 'two'))
+      await store.save(rejectedFor('a', 'two'))
+      store.publish(rejectedFor('a', 'three'))
+      expect(await store.compare()).to.equal(undefined)
+    })
+
+    it('accepts a replaced document if the last event became a dead letter', async () => {
+      expect(await store.compare()).to.equal(undefined)
+      const three = rejectedFor('a', 'three')
+      store.rejected.add(three)
+      await store.handle(rejectedFor('a', 'one'), rejectedFor('a', 'two'), three)
+      expect(await store.compare()).to.equal(undefined)
     })
 
     it('does not compare the events of other code that wrote the mark', async () => {

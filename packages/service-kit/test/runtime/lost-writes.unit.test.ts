@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { isOutage } from '../../src/sidecar/sidecar.ts'
 import { forgetMark, markKey } from '../../src/state/position-mark.ts'
-import { approved, ComparedStore, cancelled, created, idOf, written } from './support/compared-store.ts'
+import { approved, ComparedStore, cancelled, created, idOf, rejectedFor, written } from './support/compared-store.ts'
 
 for (const type of ['state.sqlite', 'state.postgresql', 'state.mongodb']) {
   describe(`createLostWrites on ${type}`, () => {
@@ -36,6 +36,16 @@ for (const type of ['state.sqlite', 'state.postgresql', 'state.mongodb']) {
       await store.handle(cancelled('a'))
       store.restore(older)
       expect(await store.compare()).to.match(/orderevents\/0\/1/)
+    })
+
+    it('finds a lost replacement of a document among replaced documents', async () => {
+      expect(await store.compare()).to.equal(undefined)
+      await store.handle(rejectedFor('b', 'one'), rejectedFor('b', 'two'))
+      await store.handle(rejectedFor('a', 'one'), rejectedFor('a', 'two'))
+      const older = store.copy()
+      await store.handle(rejectedFor('a', 'three'))
+      store.restore(older)
+      expect(await store.compare()).to.match(/orderevents\/0\/2/)
     })
 
     it('ignores events that became dead letters, and finds the loss of the next event', async () => {

@@ -33,6 +33,13 @@ export const approved = (name: string, Amount: number) =>
     Source: 'OrderCreated',
   })
 
+/** An event that replaces the reason of an earlier one. */
+export const rejectedFor = (name: string, Reason: string) =>
+  envelope('PaymentRejected', {
+    ...{ OrderId: idOf(name), PaymentId: idOf(name), Amount: 1, Policy: 'p', Source: 'OrderCreated' },
+    Reason,
+  })
+
 interface Thing {
   id: string
   isCancelled: boolean
@@ -51,6 +58,18 @@ function reactionsOn(documents: DocumentsOf, color?: string) {
         const next = { id: key, isCancelled: isCancelled || thing?.isCancelled === true, ...(color && { color }) }
         if (JSON.stringify(thing) === JSON.stringify(next)) return false
         view.write(next)
+        return true
+      },
+    })
+  }
+  const replace = ({ Payload: { OrderId, Reason } }: FullEvent<'PaymentRejected'>) => {
+    const key = `reason/${OrderId}`
+    return documents('').change({
+      key,
+      bytes: 100,
+      decide(view) {
+        if (view.get<{ reason: string }>(key)?.reason === Reason) return false
+        view.write({ reason: Reason })
         return true
       },
     })
@@ -76,6 +95,7 @@ function reactionsOn(documents: DocumentsOf, color?: string) {
     [topic]: {
       OrderCreated: (event: FullEvent<'OrderCreated'>) => change(event, false),
       OrderCancelled: (event: FullEvent<'OrderCancelled'>) => change(event, true),
+      PaymentRejected: replace,
     },
     [written]: { PaymentApproved: announced },
   }
@@ -146,13 +166,15 @@ export class ComparedStore {
   /** Changes the store, as a service does that handles an event. */
   async save(value: string): Promise<void> {
     const { Name, Payload } = JSON.parse(value)
-    const event = { Name, Payload } as FullEvent<'OrderCreated'> & FullEvent<'OrderCancelled'>
+    const event = { Name, Payload } as FullEvent<'OrderCreated'> &
+      FullEvent<'OrderCancelled'> &
+      FullEvent<'PaymentRejected'>
     const handlers = reactionsOn(createDocuments(this.sidecar, () => new Date(0)))[topic]
     await handlers?.[Name as 'OrderCreated']?.(event)
   }
 
   publish(value: string, { to = topic, headers = {} }: { to?: string; headers?: Record<string, string> } = {}) {
-    return this.log.append({ topic: to, value, timestamp: arrived, headers })
+    return this.log.append({ topic: to, key: JSON.parse(value).Payload.OrderId, value, timestamp: arrived, headers })
   }
 
   /** Publishes and handles events, as the service does, and commits their position. */
