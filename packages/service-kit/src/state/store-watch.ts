@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { isOutage, LostWritesError, type Sidecar } from '../sidecar/sidecar.ts'
+import { isOutage, LostWritesError, type Sidecar, SidecarError } from '../sidecar/sidecar.ts'
 import type { Logger } from '../telemetry/log.ts'
 
 /** Compares the store with the log. Its functions fail if the store or Kafka does not answer. */
@@ -56,6 +56,8 @@ export function createStoreWatch(
   let attemptedAt = Number.NEGATIVE_INFINITY
   let failingSince: number | undefined
   let isWarned = false
+  /** True if the last comparison failed because of Kafka. Calls then do not wait for the next one, because an outage of Kafka may be long. */
+  let isKafkaDown = false
   let updates = updatesPerChange
 
   function suspect(): void {
@@ -84,8 +86,10 @@ export function createStoreWatch(
     const before = generation
     try {
       const reason = await comparison.compare()
+      isKafkaDown = false
       if (generation === before) settle(reason)
     } catch (err) {
+      isKafkaDown = !(err instanceof SidecarError)
       noteFailure(err)
     }
     attemptedAt = performance.now()
@@ -98,7 +102,8 @@ export function createStoreWatch(
   }
 
   async function pass(): Promise<void> {
-    if (state.is === 'unverified' && (attempt || performance.now() - attemptedAt > pauseMs)) await verify()
+    const isDue = attempt !== undefined || performance.now() - attemptedAt > pauseMs
+    if (state.is === 'unverified' && isDue && !isKafkaDown) await verify()
     if (state.is === 'lost') throw new LostWritesError(state.reason)
   }
 

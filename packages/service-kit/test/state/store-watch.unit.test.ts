@@ -128,4 +128,31 @@ describe('createStoreWatch', () => {
     while (watch.blockedBy() !== undefined) await delay(20)
     expect(watch.waits()).to.equal(undefined)
   })
+
+  it('lets requests pass at once after Kafka has not answered', async () => {
+    answers = [new Error('no broker')]
+    const { watch } = opened()
+    watch.start()
+    await watch.sidecar.read(['a'])
+    hold()
+    while (compared < 2) await delay(20)
+    await watch.sidecar.read(['a'])
+    expect(watch.blockedBy()).to.match(/compares its store/)
+    release()
+    while (watch.blockedBy() !== undefined) await delay(20)
+  })
+
+  it('makes calls wait for the next comparison after the store has not answered', async () => {
+    answers = [new SidecarError('read state', 'gone')]
+    const { watch } = opened()
+    watch.start()
+    await watch.sidecar.read(['a'])
+    hold()
+    while (compared < 2) await delay(20)
+    const read = watch.sidecar.read(['a'])
+    const before = sidecar.calls.read
+    release()
+    await read
+    expect([before, sidecar.calls.read]).to.deep.equal([1, 2])
+  })
 })
