@@ -8,7 +8,7 @@ export interface StoreComparison {
   compare(): Promise<string | undefined>
   /**
    * Remembers the positions up to which events are handled.
-   * @param isChanged true if events were handled since the last call
+   * @param isChanged true if events were handled, or documents were written, since the last call
    * @returns 'suspect' if the store may have lost writes
    */
   remember(isChanged: boolean): Promise<'suspect' | undefined>
@@ -49,6 +49,7 @@ export function createStoreWatch(
   sidecar: Sidecar,
   comparison: StoreComparison,
   log: Pick<Logger, 'error' | 'info' | 'warn'>,
+  everyMs = intervalMs,
 ): StoreWatch {
   let state: State = { is: 'off' }
   let generation = 0
@@ -119,6 +120,13 @@ export function createStoreWatch(
       }
     }
 
+  /** Also updates the positions after writes of requests, whose events may be in topics that the service does not consume. */
+  const writing = <Args extends unknown[]>(call: (...args: Args) => Promise<void>) =>
+    guarded(async (...args: Args) => {
+      await call(...args)
+      updates = updatesPerChange
+    })
+
   async function update(): Promise<void> {
     const isChanged = updates > 0
     if (isChanged) updates -= 1
@@ -133,7 +141,7 @@ export function createStoreWatch(
     for (let turn = 1; ; turn += 1) {
       if (state.is !== 'verified') await verify()
       else if (turn % updateEvery === 0) await update()
-      await delay(intervalMs, undefined, { ref: false })
+      await delay(everyMs, undefined, { ref: false })
     }
   }
 
@@ -148,8 +156,8 @@ export function createStoreWatch(
       requireServer: (server) => sidecar.requireServer(server),
       read: guarded((keys: string[]) => sidecar.read(keys)),
       readOne: guarded((key: string) => sidecar.readOne(key)),
-      transact: guarded((...args: Parameters<Sidecar['transact']>) => sidecar.transact(...args)),
-      save: guarded((...args: Parameters<Sidecar['save']>) => sidecar.save(...args)),
+      transact: writing((...args: Parameters<Sidecar['transact']>) => sidecar.transact(...args)),
+      save: writing((...args: Parameters<Sidecar['save']>) => sidecar.save(...args)),
     },
 
     start() {

@@ -9,6 +9,7 @@ describe('createStoreWatch', () => {
   let sidecar: FakeSidecar
   let answers: (string | undefined | Error)[]
   let remembered: ('suspect' | undefined)[]
+  let changes: boolean[]
   let compared: number
   let release: () => void
   let held: Promise<void>
@@ -16,6 +17,7 @@ describe('createStoreWatch', () => {
     sidecar = new FakeSidecar()
     answers = []
     remembered = []
+    changes = []
     compared = 0
     held = Promise.resolve()
   })
@@ -26,7 +28,7 @@ describe('createStoreWatch', () => {
       release = resolve
     })
   }
-  const opened = () => {
+  const opened = (everyMs?: number) => {
     const { log, records } = capturedLog()
     const comparison = {
       async compare() {
@@ -36,9 +38,12 @@ describe('createStoreWatch', () => {
         if (answer instanceof Error) throw answer
         return answer
       },
-      remember: async () => remembered.shift(),
+      async remember(isChanged: boolean) {
+        changes.push(isChanged)
+        return remembered.shift()
+      },
     }
-    return { records, watch: createStoreWatch(sidecar, comparison, log) }
+    return { records, watch: createStoreWatch(sidecar, comparison, log, everyMs) }
   }
   const failure = (call: Promise<unknown>) =>
     call.then(
@@ -154,5 +159,21 @@ describe('createStoreWatch', () => {
     release()
     await read
     expect([before, sidecar.calls.read]).to.deep.equal([1, 2])
+  })
+
+  it('remembers positions after events, and after writes of requests', async () => {
+    const { watch } = opened(2)
+    watch.start()
+    await watch.sidecar.read(['a'])
+    const next = async (update: boolean) => {
+      changes = []
+      while (changes.at(-1) !== update) await delay(1)
+    }
+    await next(false)
+    await watch.sidecar.save([{ key: 'a', value: '1' }], 'etag')
+    await next(true)
+    await next(false)
+    watch.blockedBy()
+    await next(true)
   })
 })
