@@ -36,6 +36,8 @@ const updateEvery = 5
 /** The time after an attempt during which calls begin no further one. */
 const pauseMs = 500
 const faultWaitMs = 2_000
+/** The number of intervals for which a call waits for a comparison. Then it fails, because a comparison of many events may take minutes. */
+const maxWaits = 10
 /** The time for which comparisons may fail before a warning. */
 const quietMs = 10_000
 /** The number of updates after the last event, because the sidecar commits its position up to a second later. */
@@ -104,7 +106,10 @@ export function createStoreWatch(
 
   async function pass(): Promise<void> {
     const isDue = attempt !== undefined || performance.now() - attemptedAt > pauseMs
-    if (state.is === 'unverified' && isDue && !isKafkaDown) await verify()
+    if (state.is === 'unverified' && isDue && !isKafkaDown) {
+      const late = delay(maxWaits * everyMs, true, { ref: false })
+      if (await Promise.race([verify(), late])) throw new SidecarError('use the store', comparing)
+    }
     if (state.is === 'lost') throw new LostWritesError(state.reason)
   }
 

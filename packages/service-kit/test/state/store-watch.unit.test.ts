@@ -176,4 +176,15 @@ describe('createStoreWatch', () => {
     watch.blockedBy()
     await next(true)
   })
+
+  it('refuses calls after a limited time while a comparison takes long', async () => {
+    const { watch } = opened(2)
+    hold()
+    watch.start()
+    expect(await failure(watch.sidecar.read(['a']))).to.match(/compares its store with the log/)
+    expect(sidecar.calls.read).to.equal(0)
+    release()
+    while (watch.blockedBy() !== undefined) await delay(1)
+    await watch.sidecar.read(['a'])
+  })
 })
