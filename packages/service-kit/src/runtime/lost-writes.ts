@@ -216,6 +216,8 @@ function createSequences(
   firstAccepted: ReturnType<typeof createFilter>,
 ): (changed: readonly LogRecord[]) => Promise<string | undefined> {
   const complete = new Set<string>()
+  // Records without a key are treated as records of one key, because their usual sequence is that of the log.
+  const textOf = (key: LogRecord['key']) => key?.toString('latin1') ?? ''
 
   async function handle(sequence: Sequence, record: LogRecord): Promise<void> {
     if ((await firstAccepted([record])) !== undefined) await sequence.handle(record.topic, evidenceOf(record), record)
@@ -224,12 +226,8 @@ function createSequences(
   return async (changed) => {
     const open = new Map<string, { sequence: Sequence; first: LogRecord }>()
     for (const record of changed) {
-      const key = record.key?.toString('latin1')
-      if (key !== undefined && (complete.has(key) || open.has(key))) continue
-      const lost = await firstAccepted([record])
-      if (lost === undefined) continue
-      // Only records with a key are handled in sequence.
-      if (key === undefined) return lost
+      const key = textOf(record.key)
+      if (complete.has(key) || open.has(key) || (await firstAccepted([record])) === undefined) continue
       const sequence = createSequence(options)
       await handle(sequence, record)
       open.set(key, { sequence, first: record })
@@ -241,7 +239,7 @@ function createSequences(
     const end = (await log.extents()).find(isSame)?.logEnd ?? part.end
     for await (const records of log.read({ ...part, first: begin.first.offset + 1n, end })) {
       for (const record of records) {
-        const key = record.key?.toString('latin1') ?? ''
+        const key = textOf(record.key)
         const { sequence, first } = open.get(key) ?? {}
         if (!sequence || !first || record.offset <= first.offset) continue
         if (record.offset < part.end || !sequence.isStored()) await handle(sequence, record)

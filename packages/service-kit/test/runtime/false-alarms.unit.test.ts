@@ -224,6 +224,13 @@ for (const type of ['state.sqlite', 'state.postgresql', 'state.mongodb']) {
       expect(await store.compare()).to.equal(undefined)
     })
 
+    it('accepts a document that later events without a key replaced', async () => {
+      store.hasKeys = false
+      expect(await store.compare()).to.equal(undefined)
+      await store.handle(rejectedFor('a', 'one'), rejectedFor('b', 'one'), rejectedFor('a', 'two'))
+      expect(await store.compare()).to.equal(undefined)
+    })
+
     it('accepts a document that an event replaced before its position was committed', async () => {
       expect(await store.compare()).to.equal(undefined)
       await store.handle(rejectedFor('a', 'one'))

@@ -114,6 +114,8 @@ export class ComparedStore {
   first = 0
   /** The values of events that the service rejects. */
   readonly rejected = new Set<string>()
+  /** False to publish without keys. */
+  hasKeys = true
 
   constructor(type: string) {
     this.sidecar = new FakeSidecar(type)
@@ -174,7 +176,8 @@ export class ComparedStore {
   }
 
   publish(value: string, { to = topic, headers = {} }: { to?: string; headers?: Record<string, string> } = {}) {
-    return this.log.append({ topic: to, key: JSON.parse(value).Payload.OrderId, value, timestamp: arrived, headers })
+    const key = this.hasKeys ? JSON.parse(value).Payload.OrderId : undefined
+    return this.log.append({ topic: to, key, value, timestamp: arrived, headers })
   }
 
   /** Publishes and handles events, as the service does, and commits their position. */
