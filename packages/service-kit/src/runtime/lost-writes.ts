@@ -20,7 +20,7 @@ export interface LostWritesOptions extends EffectsOptions {
 
 /** The number of events of each partition that are compared if the store has no mark. */
 const sampleSize = 20n
-/** The number of comparisons that begin again because replicas write the mark at the same time. */
+/** The number of attempts if others write the mark during a comparison. */
 const maxAttempts = 4
 /** The number of events that are compared at the same time. */
 const sliceSize = 500
@@ -60,6 +60,21 @@ export function createLostWrites(options: LostWritesOptions): StoreComparison {
     known = next
   }
 
+  /** Writes the mark after a comparison. Returns the reason if another replica found a loss meanwhile. */
+  async function markComplete(...[extents, stored]: Parameters<typeof markOf>): Promise<string | undefined> {
+    try {
+      await markOf(extents, stored)
+      return undefined
+    } catch (error) {
+      const { mark } = await readMark(sidecar)
+      // An older mark is from an older copy of the store, which must be compared.
+      if (!isConflict(error) || isBehind(mark, stored.mark)) throw error
+      // Busy replicas write the mark more often than a long comparison ends. Their mark is complete, too.
+      known = mark
+      return mark?.lost
+    }
+  }
+
   async function compareOnce(): Promise<string | undefined> {
     const current = await sidecar.storeServer()
     const stored = await readMark(sidecar)
@@ -70,10 +85,7 @@ export function createLostWrites(options: LostWritesOptions): StoreComparison {
       const lost = rule && (await firstLost(options, log, extents, { mark: stored.mark, known, rule }))
       sidecar.requireServer(current)
       server = current
-      if (lost === undefined) {
-        await markOf(extents, stored)
-        return undefined
-      }
+      if (lost === undefined) return await markComplete(extents, stored)
       await writeMark(sidecar, { ...(stored.mark ?? noMark), lost: reasonAt(lost) }, stored.etag)
       return reasonAt(lost)
     })
@@ -85,7 +97,7 @@ export function createLostWrites(options: LostWritesOptions): StoreComparison {
         try {
           return await compareOnce()
         } catch (error) {
-          // Another replica wrote the mark.
+          // The mark changed after a rebuild, or in another copy of the store.
           if (!isConflict(error) || attempt === maxAttempts) throw error
         }
       }

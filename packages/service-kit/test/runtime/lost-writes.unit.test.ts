@@ -185,6 +185,30 @@ for (const type of ['state.sqlite', 'state.postgresql', 'state.mongodb']) {
       expect(await one.compare()).to.match(/orderevents\/0\/0/)
     })
 
+    it('ends with the loss that another replica found meanwhile', async () => {
+      expect(await store.compare()).to.equal(undefined)
+      await store.handle(created('a'))
+      store.sidecar.beforeWrite = () => store.sidecar.set(markKey, { ...store.mark, lost: 'a reason' })
+      expect(await store.compare()).to.equal('a reason')
+    })
+
+    it('finds the loss in an older copy that replaces the store during the comparison', async () => {
+      const one = store.replica()
+      expect(await one.compare()).to.equal(undefined)
+      await store.handle(created('a'))
+      const older = store.copy()
+      await store.handle(created('b'))
+      await one.remember(true)
+      await store.handle(created('c'))
+      store.sidecar.beforeWrite = () => {
+        const { server } = store.sidecar
+        store.restore(older)
+        store.sidecar.server = server
+        store.sidecar.beforeWrite = () => {}
+      }
+      expect(await store.compare()).to.match(/orderevents\/0\/1/)
+    })
+
     it('suspects a store whose mark is older than the last one of this replica', async () => {
       const one = store.replica()
       expect(await one.compare()).to.equal(undefined)
