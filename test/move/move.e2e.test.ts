@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -51,6 +51,9 @@ describe('a move from version 0.1.0 to an application', () => {
     const { commit } = releases.find(({ version }: { version: string }) => version === '0.1.0')
     await run(repository, 'git', ['worktree', 'add', '--detach', from, commit])
     const offset = await freeOffset()
+    // The new application gets other ports than the old one, because the services.json of a folder next to it names these.
+    mkdirSync(join(parent, 'ports'))
+    writeFileSync(join(parent, 'ports/services.json'), JSON.stringify({ portOffset: offset }, null, 2))
     oldUrl = (port) => `http://localhost:${port + offset}`
     old = (...args) => run(from, 'make', ['--no-print-directory', ...args], { PORT_OFFSET: String(offset) })
     await old('up')
@@ -163,6 +166,12 @@ describe('a move from version 0.1.0 to an application', () => {
   it('copies the code of the services into an empty application, which then starts', async () => {
     await run(repository, 'make', ['--no-print-directory', 'new-app', `DIR=${to}`, 'EMPTY=1'])
     await tools('move-code', `FROM=${from}`, `TO=${to}`)
+    // `make check` reports this change, which docs/from-0.1.md leaves to the developer.
+    const test = join(to, 'payment-service/test/app.unit.test.ts')
+    const corrected = readFileSync(test, 'utf8')
+      .replace('sidecar.save = async (writes) =>', 'sidecar.save = async (writes, ...others) =>')
+      .replace('await save(writes)', 'await save(writes, ...others)')
+    writeFileSync(test, corrected)
     await acme('check')
     await acme('up')
     await acme('down')
@@ -179,7 +188,7 @@ describe('a move from version 0.1.0 to an application', () => {
   })
 
   it('rebuilds the same orders and payments', async () => {
-    await acme('up')
+    await acme('up', 'REBUILD=1')
     expect(await acme('rebuild', 'SERVICE=order-service')).to.match(/orderevents: 11 read: \d+ applied/)
     expect(await acme('rebuild', 'SERVICE=payment-service')).not.to.match(/invalid, but/)
     const url = newUrl('order-service')

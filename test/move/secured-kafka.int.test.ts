@@ -156,7 +156,7 @@ describe('make move-log between two Kafkas that require authentication', () => {
     ],
     'a user who may not change the new log': [
       () => ({ to: userSettings(own as SecuredKafka, 'event-monitor') }),
-      /^error: Kafka denies a request of the move: TOPIC_AUTHORIZATION_FAILED\nnext: use a user that may read, write and alter/,
+      /^error: Kafka denies a request of the move: GROUP_AUTHORIZATION_FAILED\nnext: use a user that may read, write and alter/,
     ],
   }
   const userSettings = ({ as }: SecuredKafka, user: string) => ({

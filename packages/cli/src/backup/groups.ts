@@ -23,13 +23,18 @@ export async function requireStopped(
   }
 }
 
-function membersOf(kafka: KafkaConnection, group: string): Promise<Set<string>> {
-  return withRetries('Kafka', () =>
+async function membersOf(kafka: KafkaConnection, group: string): Promise<Set<string>> {
+  const answer = await withRetries('Kafka', () =>
     groupMembers(kafka, [group]).catch((error: unknown) => {
-      if (protocolErrors(error).includes('GROUP_ID_NOT_FOUND')) return new Set<string>()
+      const names = protocolErrors(error)
+      if (names.includes('GROUP_ID_NOT_FOUND')) return new Set<string>()
+      // A wait does not change the rights of the user.
+      if (names.includes('GROUP_AUTHORIZATION_FAILED')) return { denial: error }
       throw error
     }),
   )
+  if ('denial' in answer) throw answer.denial
+  return answer
 }
 
 /** The offset of the first record that a consumer group has not yet handled. */
