@@ -36,13 +36,11 @@ describe('tracing in a stack with `make observe`', () => {
   let stack: StartedCheckout
   let jaeger: ReturnType<typeof jaegerAt>
   let folder: string
-  let told: string
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'traces-'))
     checkout = await localCheckout('traces')
-    stack = await checkout.start()
     // The short delay makes services export spans soon.
-    told = succeeded(await stack.make('observe', 'OTEL_BSP_SCHEDULE_DELAY=100'))
+    stack = await checkout.start('OTEL_BSP_SCHEDULE_DELAY=100')
     jaeger = jaegerAt(jaegerUrl(checkout.ports))
   })
   after(async () => {
@@ -83,7 +81,16 @@ describe('tracing in a stack with `make observe`', () => {
       line.split(' > ').at(-1),
     )
 
+  it('refuses other settings than those of the stack, before it starts or stops a part', async () => {
+    const before = await stack.parts()
+    const { code, stderr } = await stack.make('observe', 'OTEL_BSP_SCHEDULE_DELAY=200')
+    expect(code).to.equal(2)
+    expect(stderr).to.contain('error: the stack was started with another value of OTEL_BSP_SCHEDULE_DELAY\nnext: ')
+    expect(await stack.parts()).to.deep.equal(before)
+  })
+
   it('starts by one command, together with metrics and alerts, and prints the addresses of the pages', async () => {
+    const told = succeeded(await stack.make('observe'))
     const prometheus = `http://localhost:${checkout.ports.prometheus}`
     for (const page of [`${jaegerUrl(checkout.ports)}/`, `${prometheus}/query`, `${prometheus}/alerts`]) {
       expect(told).to.contain(page)

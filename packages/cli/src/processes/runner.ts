@@ -35,7 +35,7 @@ import {
   type Servers,
   serversOf,
 } from './plan.ts'
-import { processState, recordedNames, stopProcesses, stopStack } from './process-control.ts'
+import { isRunning, processState, recordedNames, stopProcesses, stopStack } from './process-control.ts'
 import { askVariables, processSpecs } from './process-spec.ts'
 import { startServers, startStack } from './start.ts'
 import { formatStatus, requireUp, stackStatus } from './status.ts'
@@ -123,6 +123,7 @@ async function startObservers(options: ProgressOptions): Promise<void> {
   const { onProgress } = options
   const ports = localPorts()
   await withStackLock(localFolder, onProgress, async () => {
+    if (isRunning(localFolder)) requireOwnSettings()
     const isTraced = processState(localFolder, jaeger).state === 'running'
     await startJaeger(localFolder, ports, options)
     await startPrometheus(localFolder, ports, options)
