@@ -46,7 +46,11 @@ export async function inspectMachine(): Promise<Record<string, unknown>> {
     cgroups: globSync('/sys/fs/cgroup/{,*/}{kubepods,k8s.io,orderflow-cluster}*'),
     devices: (await run('ip', '-oneline', 'link')).split('\n').map((line) => line.split(' ')[1]),
     routes: await run('ip', 'route'),
-    'rules of iptables': rules.split('\n').filter((line) => /^[-:*]/.test(line)),
+    // Without the numbers of packets and bytes, which other programs of the machine change.
+    'rules of iptables': rules
+      .split('\n')
+      .filter((line) => /^[-:*]/.test(line))
+      .map((line) => line.replace(/ \[\d+:\d+\]$/, '')),
     'kernel settings': kernelSettings.map((name) => `${name}=${readIfThere(`/proc/sys/${name}`)}`),
     folders: globSync(folders),
   }
