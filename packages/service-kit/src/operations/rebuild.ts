@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { deadLetterTopic } from '@orderflow/envelope'
 import { groupsByKey } from '../stream/by-key.ts'
-import { createIntake, type Handlers } from '../stream/event-handler.ts'
+import { createIntake, evidenceOf, type Handlers } from '../stream/event-handler.ts'
 import { faultOf, isInfrastructure, thrownBy } from '../stream/fault.ts'
-import { headerOf, type LogRecord } from '../stream/log-record.ts'
+import type { LogRecord } from '../stream/log-record.ts'
 import { createRejections } from '../stream/rejections.ts'
 import { within } from '../telemetry/context.ts'
 import { contractMask } from '../telemetry/mask.ts'
-import { signatureHeader, type Trust } from '../trust/trust.ts'
+import type { Trust } from '../trust/trust.ts'
 import type { LogReader, Span, TimeRange } from './log-reader.ts'
 import { OperationError } from './terminal.ts'
 
@@ -78,12 +78,7 @@ export async function rebuildTopic(
     const reason = aside(record)
     if (reason !== undefined) return tally(counts.aside, reason)
     try {
-      const evidence = {
-        value: record.value,
-        signature: headerOf(record, signatureHeader),
-        appendedAt: record.appendedAt,
-      }
-      const taken = await patiently(() => intake(evidence, record), onWait)
+      const taken = await patiently(() => intake(evidenceOf(record), record), onWait)
       counts[taken === undefined ? 'unhandled' : taken.answer ? 'applied' : 'unchanged'] += 1
     } catch (error) {
       if (isInfrastructure(error) || thrownBy(error) instanceof OperationError) throw error

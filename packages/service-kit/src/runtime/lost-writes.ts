@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from 'node:util'
 import { isConflict, type Sidecar } from '../sidecar/sidecar.ts'
 import { isBehind, noMark, type PositionMark, readMark, writeMark } from '../state/position-mark.ts'
 import type { StoreComparison } from '../state/store-watch.ts'
+import { evidenceOf } from '../stream/event-handler.ts'
 import type { Handled, HandledLog } from '../stream/handled-log.ts'
-import { headerOf, type LogRecord, whereIs } from '../stream/log-record.ts'
+import { type LogRecord, whereIs } from '../stream/log-record.ts'
 import type { Rejections } from '../stream/rejections.ts'
-import { signatureHeader } from '../trust/trust.ts'
 import { createEffects, createSequence, type EffectsOptions, type Sequence } from './stored-effects.ts'
 
 export interface LostWritesOptions extends EffectsOptions {
@@ -197,12 +197,6 @@ function partOf(
 }
 
 const least = (one: bigint, other: bigint) => (one < other ? one : other)
-
-const evidenceOf = (record: LogRecord) => ({
-  value: record.value,
-  signature: headerOf(record, signatureHeader),
-  appendedAt: record.appendedAt,
-})
 
 /** Returns a function that returns the position of the first record that the service did not reject. Only records that it gets cause a read. */
 function createFilter(log: HandledLog): (records: readonly LogRecord[]) => Promise<string | undefined> {

@@ -29,9 +29,10 @@ import {
 } from '../telemetry/context.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Outcome, TopicMetrics } from '../telemetry/metrics.ts'
-import type { Evidence, Trust } from '../trust/trust.ts'
+import { type Evidence, signatureHeader, type Trust } from '../trust/trust.ts'
 import { deadLetterOf, lastResortDeadLetter, minimalDeadLetter } from './dead-letter.ts'
 import { bugs, type Fault, faultOf, HandlerError, isInfrastructure, thrownBy } from './fault.ts'
+import { headerOf, type LogRecord } from './log-record.ts'
 import { type ObservedDelivery, topicAttributes } from './observed.ts'
 import type { PublishRecord } from './publish.ts'
 import { type Delivery, keyBytes, type RecordPosition } from './record.ts'
@@ -62,6 +63,13 @@ type Intake<R> = (
   source: IdSource,
   onRead?: (envelope: Envelope) => void,
 ) => Promise<{ type: EventType; answer: R } | undefined>
+
+/** Returns what `Intake` needs to check the trust of a record in the log. */
+export const evidenceOf = (record: LogRecord): Evidence => ({
+  value: record.value,
+  signature: headerOf(record, signatureHeader),
+  appendedAt: record.appendedAt,
+})
 
 /** @param onUnhandled receives the `Name@Version` of each event without a handler */
 export function createIntake<R>(

@@ -150,9 +150,7 @@ for (const type of ['state.sqlite', 'state.postgresql', 'state.mongodb']) {
       await store.handle(created('a'))
       const older = store.copy()
       await store.handle(created('b'))
-      const { server } = store.sidecar
-      store.restore(older)
-      store.sidecar.server = server
+      store.restoreOnSameServer(older)
       await store.handle(created('c'))
       expect(await other.remember(true)).to.equal(undefined)
       expect(await one.compare()).to.match(/orderevents\/0\/1/)
@@ -167,9 +165,7 @@ for (const type of ['state.sqlite', 'state.postgresql', 'state.mongodb']) {
       await store.handle(created('b'))
       await one.remember(true)
       expect(await other.remember(false)).to.equal(undefined)
-      const { server } = store.sidecar
-      store.restore(older)
-      store.sidecar.server = server
+      store.restoreOnSameServer(older)
       await store.handle(created('c'))
       expect(await other.remember(true)).to.equal('suspect')
     })
@@ -201,9 +197,7 @@ for (const type of ['state.sqlite', 'state.postgresql', 'state.mongodb']) {
       await one.remember(true)
       await store.handle(created('c'))
       store.sidecar.beforeWrite = () => {
-        const { server } = store.sidecar
-        store.restore(older)
-        store.sidecar.server = server
+        store.restoreOnSameServer(older)
         store.sidecar.beforeWrite = () => {}
       }
       expect(await store.compare()).to.match(/orderevents\/0\/1/)
@@ -215,9 +209,7 @@ for (const type of ['state.sqlite', 'state.postgresql', 'state.mongodb']) {
       const older = store.copy()
       await store.handle(created('a'))
       await one.remember(true)
-      const { server } = store.sidecar
-      store.restore(older)
-      store.sidecar.server = server
+      store.restoreOnSameServer(older)
       expect(await one.remember(true)).to.equal('suspect')
       expect(await one.compare()).to.match(/orderevents\/0\/0/)
     })

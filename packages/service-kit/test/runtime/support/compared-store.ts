@@ -221,9 +221,14 @@ export class ComparedStore {
 
   /** Puts an older copy back, as a standby does that was behind. */
   restore(documents: ReturnType<ComparedStore['copy']>): void {
+    this.restoreOnSameServer(documents)
+    this.sidecar.server = randomUUID()
+  }
+
+  /** Puts an older copy back without a change that the store reports. */
+  restoreOnSameServer(documents: ReturnType<ComparedStore['copy']>): void {
     this.sidecar.documents.clear()
     for (const [key, document] of documents) this.sidecar.documents.set(key, document)
-    this.sidecar.server = randomUUID()
   }
 
   waitMinutes(minutes: number): void {
