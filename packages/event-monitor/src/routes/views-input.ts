@@ -1,3 +1,4 @@
+import { isPlainKey } from '@orderflow/envelope'
 import { HttpProblem, type Input, invalid } from '@orderflow/service-kit'
 import type { EventFilter } from '../api/events.ts'
 import { filterInput, readFilter } from './requests.ts'
@@ -40,7 +41,11 @@ function filterIn(text: string, index: number): Read {
   for (const [name, value] of new URLSearchParams(text)) query[name] = [...((query[name] as string[]) ?? []), value]
   const at = (pointer: string) => `view/${index}/${pointer}`
   const unknown = Object.keys(query).find((name) => !names.has(name))
-  if (unknown !== undefined) return { errors: [{ pointer: at(unknown), detail: 'is not a filter' }] }
+  if (unknown !== undefined) {
+    // Unusual names are hidden, because they may contain personal data.
+    const shown = isPlainKey(unknown) ? unknown : '***'
+    return { errors: [{ pointer: at(shown), detail: 'is not a filter' }] }
+  }
   try {
     return { filter: readFilter(query) }
   } catch (error) {
