@@ -220,7 +220,8 @@ describe('a stack with Prometheus', () => {
       await stack.kill(sidecar, 'SIGSTOP')
       await place()
       const alert = { alertname: 'SubscriptionStalled', service: 'payment-service', topic: 'orderevents' }
-      await prometheus.fires(alert, 240_000)
+      // Kafka removes the members after up to 45 s, then the watchdog counts for three minutes (stalledAfterMs), and Prometheus needs two intervals of 10 s.
+      await prometheus.fires(alert, 300_000)
       expect((await send(`${paymentUrl(stack)}/livez`)).status).to.equal(503)
       expect((await send(`${orderUrl(stack)}/livez`)).status).to.equal(200)
       await stack.kill(sidecar, 'SIGCONT')
