@@ -1,4 +1,5 @@
 import type { RequestListener } from 'node:http'
+import { setTimeout as delay } from 'node:timers/promises'
 import { eventTypes } from '@orderflow/envelope'
 import {
   Counter,
@@ -15,7 +16,10 @@ export interface Metrics {
   request: (request: AnsweredRequest) => void
   topic: ReturnType<typeof eventMetrics>
   queue: ReturnType<typeof queueMetrics>
-  /** Adds a gauge of readiness for each part, such as the store. At each scrape, `ask` returns the parts that are not ready. */
+  /**
+   * Adds a gauge of readiness for each part, such as the store. At each scrape, `ask` returns the parts that are not ready. If it takes longer than half a
+   * second, the scrape reports the previous result.
+   */
   readiness: (parts: readonly string[], ask: () => Promise<object>) => void
   /** Adds a gauge of stalled subscriptions. At each scrape, `ask` returns the topics whose subscription has stalled. */
   stalled: (topics: readonly string[], ask: () => ReadonlyMap<string, unknown>) => void
@@ -33,8 +37,9 @@ export function createMetrics(): Metrics {
     queue: queueMetrics(metrics),
     readiness(parts, ask) {
       const help = '1 if the part (sidecar, store or stream) is ready, as in /readyz; otherwise 0.'
+      const newest = newestOf(ask)
       metrics.gauge('orderflow_ready', help, ['part'], async (ready) => {
-        const missing = await ask()
+        const missing = await newest()
         for (const part of parts) ready.set({ part }, part in missing ? 0 : 1)
       })
     },
@@ -49,6 +54,26 @@ export function createMetrics(): Metrics {
       if (!isScraped) collectDefaultMetrics({ register: metrics.registry })
       isScraped = true
     }),
+  }
+}
+
+/** The longest wait of a scrape for the check of readiness. Prometheus gives up after a few seconds, and would then have no metrics at all. */
+const maxWaitMs = 500
+
+/** Returns a function that returns the result of `ask`, or the previous result if `ask` takes longer. It never asks twice at the same time. */
+function newestOf<T>(ask: () => Promise<T>): () => Promise<T> {
+  let previous: T | undefined
+  let asking: Promise<T> | undefined
+  return async () => {
+    asking ??= ask().finally(() => {
+      asking = undefined
+    })
+    const current = asking.then((result) => {
+      previous = result
+      return result
+    })
+    const late = delay(maxWaitMs, undefined, { ref: false })
+    return (await Promise.race([current, late])) ?? previous ?? (await current)
   }
 }
 

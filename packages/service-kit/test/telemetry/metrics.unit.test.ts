@@ -53,6 +53,21 @@ describe('metrics', () => {
     expect(await ready()).to.deep.equal([1, 1, 1])
   })
 
+  it('answers a scrape with the previous readiness while the check takes longer than half a second', async () => {
+    const metrics = createMetrics()
+    const slow = Promise.withResolvers<object>()
+    const answers: Promise<object>[] = [Promise.resolve({}), slow.promise, Promise.resolve({ sidecar: 'later' })]
+    let asked = 0
+    metrics.readiness(['sidecar'], () => answers[asked++] as Promise<object>)
+    const ready = async () => (await scrape(metrics.listener)).get('orderflow_ready{part="sidecar"}')
+    expect(await ready()).to.equal(1)
+    expect([await ready(), await ready()]).to.deep.equal([1, 1])
+    expect(asked).to.equal(2)
+    slow.resolve({ sidecar: 'does not answer' })
+    await new Promise(setImmediate)
+    expect([await ready(), asked]).to.deep.equal([0, 3])
+  })
+
   it('counts requests by operation and status class, and counts all requests for unknown paths as one operation', async () => {
     const operation = { method: 'GET', route: '/v1/things/{id}' }
     metrics.request({ operation, status: 200, ms: 3 })
