@@ -11,8 +11,12 @@ describe('the filters of a stream', () => {
     }
   }
 
-  it('names an unknown filter, but hides an unusual name, because it may contain personal data', () => {
-    expect(errorsOf('valid=1')).to.deep.equal([{ pointer: 'view/0/valid', detail: 'is not a filter' }])
-    expect(errorsOf('Ada Lovelace, GB-123456789')).to.deep.equal([{ pointer: 'view/0/***', detail: 'is not a filter' }])
+  it('lists the filters for an unknown one, and does not repeat its name, because it may contain personal data', () => {
+    for (const view of ['valid=1', 'AdaLovelace', 'Ada Lovelace, GB-123456789']) {
+      const [error, ...others] = errorsOf(view) as { pointer: string; detail: string }[]
+      expect([error?.pointer, others]).to.deep.equal(['view/0', []])
+      expect(error?.detail).to.contain('validity')
+      expect(JSON.stringify(error)).not.to.contain(view)
+    }
   })
 })
