@@ -110,14 +110,12 @@ const latest = -1n
 export async function addPartitions(kafka: KafkaConnection, specs: TopicSpec[]): Promise<string[]> {
   return await withAdmin(kafka, async (admin) => {
     const counts = await partitionCounts(admin, namesOf(specs))
-    const lacksIn = (found: Map<string, number>) =>
-      specs.filter(({ name, partitions }) => (found.get(name) ?? 0) < partitions)
-    const lacking = lacksIn(counts)
+    const lacking = specs.filter(({ name, partitions }) => (counts.get(name) ?? 0) < partitions)
     if (lacking.length === 0) return []
     const topics = lacking.map(({ name, partitions }) => ({ name, count: partitions }))
-    await admin.createPartitions({ topics }).catch(async (error: unknown) => {
-      // Another command may have added them in the meantime.
-      if (lacksIn(await partitionCounts(admin, namesOf(specs))).length > 0) throw error
+    await admin.createPartitions({ topics }).catch((error: unknown) => {
+      // Another command has added them in the meantime. The broker's metadata may not show them yet.
+      if (!protocolErrors(error).includes('INVALID_PARTITIONS')) throw error
     })
     const ends = lacking.map(({ name, partitions }) => ({
       name,

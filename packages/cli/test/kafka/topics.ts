@@ -119,9 +119,10 @@ export function localTopics(planned: () => Plan): void {
       const spec = { name: 'created-twice', partitions: 2, consumerGroups: [], configs: {} }
       const twice = <T>(work: () => Promise<T>) => Promise.all([work(), work()])
       expect(await twice(() => ensureTopics(kafka, [spec]))).to.deep.equal([[], []])
-      await twice(() => addPartitions(kafka, [{ ...spec, partitions: 3 }]))
+      for (let partitions = 3; partitions <= 20; partitions++)
+        await twice(() => addPartitions(kafka, [{ ...spec, partitions }]))
       const counts = await withAdmin(kafka, (admin) => partitionCounts(admin, [spec.name]))
-      expect(counts.get(spec.name)).to.equal(3)
+      expect(counts.get(spec.name)).to.equal(20)
     })
 
     it('include no new topic if a client misspells a name', async () => {
