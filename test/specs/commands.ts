@@ -33,7 +33,11 @@ export function operatorCommands(operated: () => OperatedStack): void {
     const fails = async (...args: string[]) => failed(await make(...args))
 
     it('`make status` lists each part as running', async () => {
-      const printed = await succeeds('status')
+      // After the rebuild of an earlier spec, a service is not ready until it has compared its store with the log.
+      const printed = await eventually(async () => {
+        const { code, stdout } = await make('status')
+        return code === 0 ? stdout : undefined
+      }, 'every part to be ready')
       for (const name of Object.keys(await operated().parts())) expect(printed).to.match(rowOf(name, 'running'))
       expect(printed).not.to.contain('some parts have failed')
     })
