@@ -17,7 +17,7 @@ import {
   runningStack,
   signalGroup,
 } from '@orderflow/cli'
-import type { Order } from '@orderflow/order-service/domain'
+import type { Order } from '@orderflow/order-service/order'
 import { samplesIn } from '@orderflow/service-kit/testing'
 import { expect } from 'chai'
 import { orderflowFailed } from './specs/commands.ts'
@@ -102,9 +102,9 @@ describe('make dev', () => {
   it('delivers an event once, although a debugger stops its handler for longer than a delivery may take', async () => {
     const inspector = await attachTo(entryOf(checkout.ports.inspectors, service))
     await inspector.send('Debugger.enable')
-    const lines = readFileSync(fileOf('reactions.ts'), 'utf8').split('\n')
+    const lines = readFileSync(fileOf('payment.ts'), 'utf8').split('\n')
     const lineNumber = lines.findIndex((line) => line.includes('const flaw = amountFlaw'))
-    const url = pathToFileURL(fileOf('reactions.ts')).href
+    const url = pathToFileURL(fileOf('payment.ts')).href
     const { breakpointId } = (await inspector.send('Debugger.setBreakpointByUrl', { url, lineNumber })) as {
       breakpointId: string
     }
@@ -137,9 +137,9 @@ describe('make dev', () => {
 
   it('handles the next event with the changed code, and keeps the sidecar', async () => {
     const before = [pidOf(service), pidOf('payment-sidecar')]
-    const text = readFileSync(fileOf('domain/policy.ts'), 'utf8')
+    const text = readFileSync(fileOf('policy.ts'), 'utf8')
     const savedAt = performance.now()
-    const restarted = change('domain/policy.ts', text.replace('amount-limit@1', 'amount-limit@2'), 'restarted in')
+    const restarted = change('policy.ts', text.replace('amount-limit@1', 'amount-limit@2'), 'restarted in')
     // Without a pause between the orders, unlike `eventually`, because the time is measured.
     let policy: string | undefined
     while (policy !== 'amount-limit@2') policy = await policyOf(await placeOrder())
@@ -151,12 +151,12 @@ describe('make dev', () => {
   })
 
   it('shows a syntax error, continues, and starts the service again after the correction', async () => {
-    const text = readFileSync(fileOf('domain/policy.ts'), 'utf8')
-    await change('domain/policy.ts', `${text}const (\n`, `${service}: ended (exit code 1)`)
+    const text = readFileSync(fileOf('policy.ts'), 'utf8')
+    await change('policy.ts', `${text}const (\n`, `${service}: ended (exit code 1)`)
     expect(printed).to.match(/payment-service \| SyntaxError .*Unexpected token/)
-    await prints(`types           | ${service}/src/domain/policy.ts(28,7): error TS`)
+    await prints(`types           | ${service}/src/policy.ts(28,7): error TS`)
     const waiting = placeOrder()
-    await change('domain/policy.ts', text, `${service}: restarted in`)
+    await change('policy.ts', text, `${service}: restarted in`)
     expect(await policyOf(await waiting)).to.equal('amount-limit@2')
   })
 

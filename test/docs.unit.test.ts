@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { commandGroups, repository, services } from '@orderflow/cli'
-import { factNames, type OrderEvent, type OrderFacts, orderOf } from '@orderflow/order-service/domain'
+import { currencyOf } from '@orderflow/envelope-schema'
+import { factNames, type OrderFacts, order } from '@orderflow/order-service/order'
 import { sourceFiles } from '@orderflow/test-kit/stacks'
 import { expect } from 'chai'
 import {
@@ -131,12 +132,14 @@ describe('the sources of packages and new applications', () => {
 })
 
 describe('the states of an order in docs/orders.md', () => {
+  const { view } = order(currencyOf('EUR'))
+
   /** Returns, for every set of facts of an order, the status changes that one more event causes. */
-  function transitions(facts: OrderFacts = {}, names: readonly OrderEvent['Name'][] = factNames): Set<string> {
+  function transitions(facts: OrderFacts = {}, names: readonly FactName[] = factNames): Set<string> {
     const all = new Set<string>()
     for (const name of names) {
-      const next = { ...facts, [name]: eventNamed(name) }
-      const [from, to] = [orderOf(facts)?.status ?? '[*]', orderOf(next)?.status]
+      const next: OrderFacts = { ...facts, [name]: eventNamed(name) }
+      const [from, to] = [view(facts, 'id')?.status ?? '[*]', view(next, 'id')?.status]
       if (to && from !== to && (from !== '[*]' || Object.keys(next).length === 1)) all.add(`${from} --> ${to}: ${name}`)
       const others = transitions(
         next,
@@ -224,4 +227,5 @@ function leadsSomewhere(path: string, text: string, link: string): boolean {
   return anchor === undefined || anchorsOf(file === '' ? text : read(target)).includes(anchor)
 }
 
-const eventNamed = (Name: OrderEvent['Name']) => ({ Name, Payload: { Amount: 1, Total: 1 } }) as unknown as OrderEvent
+type FactName = (typeof factNames)[number]
+const eventNamed = (Name: FactName) => ({ Name, Payload: { Amount: 1, Total: 1 } })

@@ -25,7 +25,7 @@ import {
   urlOf,
   withAdmin,
 } from '@orderflow/cli'
-import type { Order } from '@orderflow/order-service/domain'
+import type { Order } from '@orderflow/order-service/order'
 import { type Disk, mountDisk, unmountBelow } from '@orderflow/service-kit/testing'
 import { ListOffsetTimestamps } from '@platformatic/kafka'
 import { expect } from 'chai'

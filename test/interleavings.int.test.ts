@@ -1,21 +1,20 @@
 import { deterministicId, noTenant, orderEvents, paymentEvents } from '@orderflow/envelope-schema'
-import { OrderError, type OrderEvent, type OrderFacts, orderOf } from '@orderflow/order-service/domain'
+import type { Order, OrderFacts } from '@orderflow/order-service/order'
 import { service as orderService } from '@orderflow/order-service/service'
-import { PaymentError, type PaymentState } from '@orderflow/payment-service/domain'
-import { paymentIdOf } from '@orderflow/payment-service/store'
-import { isInfrastructure, readSettings, UncertainError } from '@orderflow/service-kit'
+import { type Payments, paymentIdOf } from '@orderflow/payment-service/payment'
+import { service as paymentService } from '@orderflow/payment-service/service'
+import { isInfrastructure, Refused, readSettings, UncertainError } from '@orderflow/service-kit'
 import type { LogRecord } from '@orderflow/service-kit/operations'
-import { FakeLog } from '@orderflow/service-kit/testing'
+import { FakeLog, type FakeSidecar } from '@orderflow/service-kit/testing'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { documentsIn, type Failure, guid, listedIds, type Replica, type Role, World } from './support/world.ts'
 
+const roles = ['order', 'payment'] as const
+const tokens = { APP_API_TOKEN: 'a', DAPR_API_TOKEN: 'd' }
+const ownIds = [readSettings(orderService, tokens), readSettings(paymentService, tokens)].map(({ App }) => App.Id)
 const outsideOrders = ['one', 'two'] as const
-const keyOrder = deterministicId(
-  'order',
-  readSettings(orderService, { APP_API_TOKEN: 'a', DAPR_API_TOKEN: 'd' }).App.Id,
-  'key',
-)
+const keyOrder = deterministicId('order', ownIds[0] as string, 'key')
 const orderIds = [...outsideOrders.map(guid), keyOrder]
 const dates = [
   '2026-11-21T10:00:00Z',
@@ -53,8 +52,16 @@ function publish(world: World, { name, order, id, date, total, partition }: Gene
   world.log.append({ topic: orderEvents, partition, key: OrderId, value: JSON.stringify(envelope) })
 }
 
+/** Generates the failure of one of the first calls of a turn. */
 const anyFailure = fc.option(
-  fc.constantFrom<Failure>('read', 'write', 'publish', 'write-half', 'write-after', 'publish-after', 'publish-half'),
+  fc.record<Failure>({
+    kind: fc.constantFrom(
+      ...(['read', 'write', 'publish', 'write-half', 'write-late', 'write-after'] as const),
+      ...(['publish-after', 'publish-half'] as const),
+    ),
+    skipped: fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, fc.nat(3)),
+    isFatal: fc.boolean(),
+  }),
   { nil: undefined, freq: 3 },
 )
 /** Generates a delivery of events in any sequence, new or repeated. Services must not depend on the sequence that Kafka guarantees. */
@@ -66,41 +73,56 @@ const anyDelivery = fc.record({
 /** Generates a request. The id of order `three` derives from the Idempotency-Key, so no event of an outside publisher contains this id. */
 const anyRequest = fc.record({
   replica: fc.nat(1),
-  request: fc.constantFrom('place' as const, 'cancel' as const, 'pay' as const),
+  request: fc.constantFrom('place' as const, 'cancel' as const, 'pay' as const, 'pay with a key' as const),
   order: fc.constantFrom('one' as const, 'three' as const),
 })
+const anySweep = fc.record({ replica: fc.nat(1), sweep: fc.constantFrom(...roles) })
+const anyStep = fc.oneof(
+  { weight: 6, arbitrary: anyDelivery },
+  { weight: 2, arbitrary: anyRequest },
+  { weight: 1, arbitrary: anySweep },
+)
 const anyTurn = fc.record({
-  steps: fc.array(fc.oneof({ weight: 3, arbitrary: anyDelivery }, anyRequest), { minLength: 1, maxLength: 2 }),
+  /** The time that passes before the turn. After 20 s, another process takes a register. A write is never later than 60 s (announcing.ts). */
+  seconds: fc.constantFrom(0, 0, 1, 6, 25),
+  steps: fc.array(anyStep, { minLength: 1, maxLength: 2 }),
   failure: anyFailure,
 })
 const anyRun = fc.record({
   store: fc.constantFrom('state.sqlite', 'state.postgresql'),
   events: fc.array(anyEvent, { maxLength: 8 }),
   turns: fc.array(anyTurn, { maxLength: 10 }),
+  /** The way in which the events of failed and killed requests are announced. Redelivery announces the others. */
+  healing: fc.constantFrom('repeated requests' as const, 'repeated requests elsewhere' as const, 'sweeps' as const),
 })
 
 function answer(world: World, { replica, request, order }: Generated<typeof anyRequest>): Promise<unknown> {
-  const { commands } = world.replicas[replica] as Replica
+  const { order: orders, payment: payments } = world.replicas[replica] as Replica
   const id = order === 'three' ? keyOrder : guid(order)
   const body = { customerName: 'Ada', customerTaxId: 'T', total: 10 }
+  const pay = (idempotencyKey?: string) =>
+    payments.entity.do.make(paymentIdOf(id), { orderId: id, amount: 10 }, { idempotencyKey, tenant: noTenant })
   switch (request) {
     case 'place':
-      return commands.order.place(body, { idempotencyKey: 'key', tenant: noTenant })
+      return orders.entity.do.place(undefined, body, { idempotencyKey: 'key', tenant: noTenant })
     case 'cancel':
-      return commands.order.cancel(id, { tenant: noTenant })
+      return orders.entity.do.cancel(id, undefined, { tenant: noTenant })
     case 'pay':
-      return commands.payment.make({ orderId: id, amount: 10 }, { tenant: noTenant })
+      return pay()
+    case 'pay with a key':
+      return pay('key')
   }
 }
 
 async function send(world: World, request: Generated<typeof anyRequest>): Promise<void> {
-  await answer(world, request).catch((error: unknown) => {
-    const isRefusal = error instanceof OrderError || error instanceof PaymentError
-    if (!isRefusal && !(error instanceof UncertainError) && !isInfrastructure(error)) throw error
+  const replica = world.replicas[request.replica] as Replica
+  const { killed } = request.request.startsWith('pay') ? replica.payment : replica.order
+  await Promise.race([answer(world, request), killed]).catch((error: unknown) => {
+    if (!(error instanceof Refused) && !(error instanceof UncertainError) && !isInfrastructure(error)) throw error
   })
 }
 
-async function run({ store, events, turns }: Generated<typeof anyRun>): Promise<World> {
+async function run({ store, events, turns, healing }: Generated<typeof anyRun>): Promise<World> {
   const world = new World(store)
   for (const event of events) publish(world, event)
   const handled = new Set<string>()
@@ -111,15 +133,26 @@ async function run({ store, events, turns }: Generated<typeof anyRun>): Promise<
   const recordsOf = (topic: string) => world.log.records.filter((record) => record.topic === topic)
   const take = (step: Generated<typeof anyTurn>['steps'][number]) => {
     if ('request' in step) return send(world, step)
+    const replica = world.replicas[step.replica] as Replica
+    if ('sweep' in step) return world.sweep(step.sweep, replica)
     const [role, topic] = world.subscriptions[step.subscription] ?? (['order', orderEvents] as const)
     const records = recordsOf(topic)
     const picked = step.picks.flatMap((pick) => records[pick % records.length] ?? [])
-    return deliver(role, topic, [...new Set(picked)], world.replicas[step.replica])
+    return deliver(role, topic, [...new Set(picked)], replica)
   }
-  for (const { steps, failure } of turns) await world.failing(failure, () => Promise.all(steps.map(take)))
-  // A client repeats its payment request if the answer was that the payment may not have been announced (docs/adr/0001).
-  for (const step of turns.flatMap(({ steps }) => steps)) {
-    if ('request' in step && step.request === 'pay') await send(world, step)
+  for (const { seconds, steps, failure } of turns) {
+    world.passTime(seconds * 1_000)
+    await world.failing(failure, () => Promise.all(steps.map(take)))
+    await world.writeLate()
+  }
+  if (healing === 'sweeps') await world.sweepAll()
+  else {
+    // A client repeats its request until it gets an answer (docs/adr/0001).
+    for (const step of turns.flatMap(({ steps }) => steps)) {
+      if (!('request' in step)) continue
+      await send(world, { ...step, replica: healing === 'repeated requests' ? step.replica : 1 - step.replica })
+    }
+    await world.writeLate()
   }
   for (let left = 1; left > 0; ) {
     left = 0
@@ -146,16 +179,42 @@ const envelopesIn = (world: World, topic: string) =>
   world.log.records.filter((record) => record.topic === topic).map(({ value }) => JSON.parse(value.toString()))
 
 function orderFacts(world: World, id: string): OrderFacts {
-  const documents = Object.entries(documentsIn(world.stores.order))
-  const own = documents.filter(([key]) => key.startsWith(`order/${id}/`))
-  return Object.fromEntries(
-    own.map(([key, document]) => [key.split('/')[2], (document as { event: OrderEvent }).event]),
-  )
+  const document = world.stores.order.documents.get(`order/${id}`)
+  return (document?.value as { state: OrderFacts } | undefined)?.state ?? {}
 }
 
-function paymentState(world: World, id: string): PaymentState {
+type PaymentFacts = Awaited<ReturnType<Payments['state']>>
+
+function paymentFacts(world: World, id: string): PaymentFacts {
   const document = world.stores.payment.documents.get(`payment/${paymentIdOf(id)}`)
-  return (document?.value as { state: PaymentState } | undefined)?.state ?? {}
+  return (document?.value as { state: PaymentFacts } | undefined)?.state ?? {}
+}
+
+const viewOf = (world: World, id: string): Promise<Order | undefined> =>
+  world.replicas[0].order.entity.get(noTenant, id)
+
+/** Returns the documents whose keys match, with their values. */
+const documentsLike = ({ documents }: FakeSidecar, pattern: RegExp): Record<string, unknown> =>
+  Object.fromEntries([...documents].flatMap(([key, { value }]) => (pattern.test(key) ? [[key, value]] : [])))
+
+/** Returns the claims of Idempotency-Keys. Leaves out the fingerprint of the first request, because the log does not have it. */
+const claimsIn = (sidecar: FakeSidecar): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(documentsLike(sidecar, /\/claim$/)).map(([key, value]) => {
+      const { request, ...claim } = value as Record<string, unknown>
+      return [key, claim]
+    }),
+  )
+
+/** Returns the claims of the Idempotency-Keys that made a payment. Other requests leave claims, too, but no events. */
+function usedClaims(world: World): Record<string, unknown> {
+  const decisions = orderIds.flatMap((id) => {
+    const { PaymentApproved, PaymentRejected } = paymentFacts(world, id)
+    return PaymentApproved ?? PaymentRejected ?? []
+  })
+  const causes = new Set<unknown>(decisions.map(({ Headers }) => Headers?.CausationId))
+  const claims = Object.entries(claimsIn(world.stores.payment))
+  return Object.fromEntries(claims.filter(([key]) => causes.has(key.split('/')[1])))
 }
 
 /**
@@ -189,7 +248,7 @@ describe('any interleaving and duplication of events, with failures', () => {
     )
 
   it('gives each order exactly the facts of its published events, and the status that follows from these facts', () =>
-    property((world) => {
+    property(async (world) => {
       for (const id of orderIds) {
         const facts = orderFacts(world, id)
         const told = [...envelopesIn(world, orderEvents), ...envelopesIn(world, paymentEvents)]
@@ -202,7 +261,7 @@ describe('any interleaving and duplication of events, with failures', () => {
           const earlier = same.filter(({ CreationDate }) => instantOf(CreationDate) < instantOf(fact.CreationDate))
           expect(earlier).to.deep.equal([])
         }
-        const status = orderOf(facts)?.status
+        const status = (await viewOf(world, id))?.status
         if (facts.OrderCreated)
           expect(status).to.be.oneOf(facts.OrderCancelled ? ['Cancelled', 'Refunded'] : ['Paid', 'PaymentRejected'])
       }
@@ -213,12 +272,13 @@ describe('any interleaving and duplication of events, with failures', () => {
   it('charges an order once, and never a cancelled one', () =>
     property((world) => {
       for (const id of orderIds) {
-        const { decision, cancelled, refund } = paymentState(world, id)
+        const { PaymentApproved, PaymentRejected, PaymentRefunded: refund, OrderCancelled } = paymentFacts(world, id)
+        const [decision, cancelled] = [PaymentApproved ?? PaymentRejected, OrderCancelled !== undefined]
         const facts = orderFacts(world, id)
         if (facts.OrderCreated) expect(decision).not.to.equal(undefined)
-        else if (decision) expect(decision.source).to.equal('Manual')
-        expect(cancelled === true).to.equal(facts.OrderCancelled !== undefined)
-        expect(refund !== undefined).to.equal(decision?.approved === true && cancelled === true)
+        else if (decision) expect(decision.Payload.Source).to.equal('Manual')
+        expect(cancelled).to.equal(facts.OrderCancelled !== undefined)
+        expect(refund !== undefined).to.equal(PaymentApproved !== undefined && cancelled)
         const announced = world.log.records.filter(
           ({ topic, key }) => topic === paymentEvents && key?.toString() === id,
         )
@@ -256,8 +316,28 @@ describe('any interleaving and duplication of events, with failures', () => {
           const rebuilt = await world.rebuild(role, log)
           expect(documentsIn(rebuilt), role).to.deep.equal(documentsIn(world.stores[role]))
           expect(rebuilt.published, role).to.deep.equal([])
-          expect(listedIds(rebuilt).toSorted(), role).to.deep.equal(listedIds(world.stores[role]).toSorted())
+          expect(documentsLike(rebuilt, /^announcing\//), role).to.deep.equal({})
+          expect(claimsIn(rebuilt), role).to.deep.equal(role === 'order' ? {} : usedClaims(world))
         }
+      }
+    }))
+  it('announces each own event with one content, and nothing more when all is announced', () =>
+    property(async (world) => {
+      const announced = () => {
+        const own = world.log.records.filter(({ topic }) => !topic.endsWith('.dead'))
+        const events = own.map(({ value }) => [JSON.parse(value.toString()), value.toString()] as const)
+        return new Set(events.flatMap(([{ AppId, Id }, text]) => (ownIds.includes(AppId) ? [`${Id} ${text}`] : [])))
+      }
+      const before = announced()
+      expect(new Set([...before].map((event) => event.split(' ', 1)[0])).size).to.equal(before.size)
+      await world.sweepAll()
+      expect(announced()).to.deep.equal(before)
+      const count = world.log.records.length
+      await world.sweepAll()
+      expect(world.log.records).to.have.length(count)
+      for (const role of roles) {
+        const registers = Object.values(documentsLike(world.stores[role], /^announcing\//))
+        expect(registers.flatMap((register) => (register as { keys: string[] }).keys)).to.deep.equal([])
       }
     }))
 })

@@ -1,5 +1,5 @@
 import { anOrder, orderUrl, orderWith, post, send } from '@orderflow/chaos/clients/api'
-import type { Order } from '@orderflow/order-service/domain'
+import type { Order } from '@orderflow/order-service/order'
 import { duplicates, kills, reacting, testedServices } from '@orderflow/test-kit'
 import { localOperator } from '@orderflow/test-kit/stacks'
 import { expect } from 'chai'

@@ -209,10 +209,10 @@ describe('the identity of records', function () {
         newId: randomUUID,
         sidecar: new FakeSidecar(),
       })
-      await monitor.background?.start()
+      await monitor.backgrounds[0]?.start()
     })
     after(async () => {
-      await monitor?.background?.stop()
+      await monitor?.backgrounds[0]?.stop()
       rmSync(folder, { recursive: true, force: true })
     })
 

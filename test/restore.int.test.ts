@@ -36,13 +36,15 @@ describe('the restore of a backup into a real log', function () {
   let content: Content
   const folder = mkdtempSync(join(tmpdir(), 'restore-'))
 
+  /** Creates a topic, and waits until the broker lists it, because the controller answers earlier. */
   const create = (name: string, partitions: number) =>
-    withAdmin(kafka, (admin) =>
-      admin.createTopics({
+    withAdmin(kafka, async (admin) => {
+      await admin.createTopics({
         ...{ topics: [name], partitions, replicas: 1 },
         configs: [{ name: 'message.timestamp.after.max.ms', value: '9223372036854775807' }],
-      }),
-    )
+      })
+      while (!(await admin.listTopics()).includes(name));
+    })
   /** Removes the restored topics and the group, as on an empty machine. */
   async function empty(): Promise<void> {
     await withAdmin(kafka, async (admin) => {

@@ -1,9 +1,7 @@
 import { currencyCodes, currencyOf, orderEvents } from '@orderflow/envelope-schema'
-import { defineService, guidText, section } from '@orderflow/service-kit'
-import { createCommands } from './commands.ts'
-import { createReactions, createRebuild } from './reactions.ts'
-import { orderRoutes } from './routes/orders.ts'
-import { createStore } from './store.ts'
+import { defineService, guidText, openEntity, section } from '@orderflow/service-kit'
+import { order } from './order.ts'
+import { orderRoutes } from './routes.ts'
 
 interface OwnSettings {
   /** The currency of all amounts, from services.json. */
@@ -32,13 +30,9 @@ export const service = defineService<OwnSettings>({
     'idempotency-key-reused': { status: 422, title: 'The Idempotency-Key belongs to another order' },
   },
   problemMembers: { orderId: { ...guidText, description: 'The id of the affected order, if any.' } },
-  create({ settings, documents, ...context }) {
-    const store = createStore(documents)
+  create({ settings, ...context }) {
     const currency = currencyOf(settings.Money.Currency)
-    return {
-      routes: orderRoutes(createCommands(store, context), store, currency, context.app.id),
-      reactions: createReactions(store, currency),
-      rebuild: createRebuild(store),
-    }
+    const orders = openEntity(order(currency), context)
+    return { entities: [orders], routes: orderRoutes(orders, currency) }
   },
 })

@@ -1,31 +1,35 @@
+import { randomUUID } from 'node:crypto'
+import { currencyOf, type FullEvent, noTenant, type PayloadOf, upcast } from '@orderflow/envelope-schema'
+import { createDocuments, openEntity, Refused } from '@orderflow/service-kit'
+import { capturedLog, FakeSidecar } from '@orderflow/service-kit/testing'
 import { expect } from 'chai'
-import fc from 'fast-check'
-import {
-  decideCancel,
-  evolve,
-  factNames,
-  factOf,
-  isSameOrder,
-  OrderError,
-  type OrderEvent,
-  type OrderFacts,
-  orderOf,
-  settle,
-} from '../src/domain/order.ts'
+import { type factNames, type Order, type OrderFacts, order } from '../src/order.ts'
+
+type OrderEvent = FullEvent<(typeof factNames)[number]>
+
+// A conversion to a newer version refuses ids that are no GUIDs.
+const orderId = '7d9f3c52-2f0b-4c7e-9f59-0a5d1f3b8e11'
+const paymentId = '8a5b431c-2e4a-5a35-86fa-306159454d19'
 
 const payloads = {
-  OrderCreated: { OrderId: 'o', CustomerName: 'Ada', CustomerTaxId: 'T', Total: 42.5 },
-  OrderCancelled: { OrderId: 'o' },
-  PaymentApproved: { PaymentId: 'p', OrderId: 'o', Amount: 42.5, Policy: 'amount-limit@1', Source: 'OrderCreated' },
+  OrderCreated: { OrderId: orderId, CustomerName: 'Ada', CustomerTaxId: 'T', Total: 42.5 },
+  OrderCancelled: { OrderId: orderId },
+  PaymentApproved: {
+    PaymentId: paymentId,
+    OrderId: orderId,
+    Amount: 42.5,
+    Policy: 'amount-limit@1',
+    Source: 'OrderCreated',
+  },
   PaymentRejected: {
-    PaymentId: 'p',
-    OrderId: 'o',
+    PaymentId: paymentId,
+    OrderId: orderId,
     Amount: 42.5,
     Policy: 'amount-limit@1',
     Source: 'OrderCreated',
     Reason: 'too much',
   },
-  PaymentRefunded: { PaymentId: 'p', OrderId: 'o', Amount: 42.5, Reason: 'cancelled' },
+  PaymentRefunded: { PaymentId: paymentId, OrderId: orderId, Amount: 42.5, Reason: 'cancelled' },
 } as const
 
 function event(
@@ -37,7 +41,31 @@ function event(
   return { ...envelope, Payload: { ...payloads[Name], ...Payload } } as OrderEvent
 }
 
-const factsOf = (...events: OrderEvent[]) => events.reduce(evolve, {} as OrderFacts)
+/** Returns facts with one event of each name. */
+const factsOf = (...events: OrderEvent[]): OrderFacts => Object.fromEntries(events.map((each) => [each.Name, each]))
+
+const definition = order(currencyOf('EUR'))
+const orderOf = (facts: OrderFacts): Order | undefined => definition.view(facts, orderId)
+
+/** Returns what a cancellation decides: the payloads of its events, by name; undefined if it changes nothing. */
+const cancel = (facts: OrderFacts) =>
+  definition.commands?.cancel(undefined, facts, { id: orderId, now: new Date(), newId: randomUUID })
+
+/** Delivers events to orders in an empty store, and returns the facts of the order. */
+async function received(events: readonly OrderEvent[], by: 'reactions' | 'rebuild' = 'reactions'): Promise<OrderFacts> {
+  const orders = openOrders()
+  const handlers = Object.assign({}, ...Object.values(orders[by]))
+  for (const each of events) await handlers[each.Name](each)
+  return orders.state(noTenant, orderId)
+}
+
+function openOrders() {
+  const now = () => new Date()
+  const app = { id: randomUUID(), name: 'order-service' }
+  const { log } = capturedLog()
+  const documents = createDocuments(new FakeSidecar(), now)
+  return openEntity(definition, { app, documents, publish: async () => {}, now, newId: randomUUID, log })
+}
 
 /** The table of docs/orders.md: events and the resulting status. */
 const statuses: [(keyof typeof payloads)[], string | undefined][] = [
@@ -62,112 +90,58 @@ describe('order', () => {
     })
   }
 
-  it('does not depend on the sequence and repetition of its events', () => {
-    const anyEvent = fc
-      .record({
-        name: fc.constantFrom(...factNames),
-        id: fc.constantFrom('1', '2', '3'),
-        date: fc.constantFrom(
-          '2026-11-21T10:00:00Z',
-          '2026-11-21T12:00:00+02:00',
-          '2026-11-21T10:00:00.0004Z',
-          '2026-11-21T10:00:00.00040Z',
-          '2026-11-21T12:00:00.000400001+02:00',
-          '2026-11-21T11:00:00Z',
-        ),
-      })
-      .map(({ name, id, date }) =>
-        event(name, { Id: id, CreationDate: date, Payload: { Version: `${id}${Date.parse(date)}` } }),
-      )
-    const property = fc.property(fc.array(anyEvent), fc.infiniteStream(fc.nat()), (events, random) => {
-      const shuffled = [...events, ...events.slice(0, 3)]
-        .map((item) => ({ item, place: random.next().value as number }))
-        .sort((a, b) => a.place - b.place)
-        .map(({ item }) => item)
-      expect(factsOf(...shuffled)).to.deep.equal(factsOf(...events))
-    })
-    fc.assert(property)
+  it('collects its events, with the earlier of two events of the same name', async () => {
+    const first = event('OrderCancelled', { Id: '2' })
+    const second = event('OrderCancelled', { Id: '1', CreationDate: '2026-11-21T10:00:01Z' })
+    const { AppName: _, ...created } = upcast(event('OrderCreated'))
+    for (const cancellations of [
+      [first, second],
+      [second, first],
+    ]) {
+      const facts = await received([...cancellations, event('OrderCreated')])
+      expect(facts.OrderCreated).to.deep.include(created)
+      expect([facts.OrderCancelled?.Id, Object.keys(facts).length]).to.deep.equal(['2', 2])
+    }
   })
 
-  const earlier: [string, Parameters<typeof event>[1], Parameters<typeof event>[1]][] = [
-    ['earlier', { Id: '2' }, { Id: '1', CreationDate: '2026-11-21T10:00:01Z' }],
-    [
-      'earlier, with another offset',
-      { Id: '2', CreationDate: '2026-11-21T12:00:00+02:00' },
-      { Id: '1', CreationDate: '2026-11-21T10:00:01Z' },
-    ],
-    [
-      'earlier within one millisecond',
-      { Id: '2', CreationDate: '2026-11-21T10:00:00.0001Z' },
-      { Id: '1', CreationDate: '2026-11-21T10:00:00.0009Z' },
-    ],
-    [
-      'earlier by a nanosecond, with another offset and other digits',
-      { Id: '2', CreationDate: '2026-11-21T12:00:00.123456788+02:00' },
-      { Id: '1', CreationDate: '2026-11-21T10:00:00.123456789Z' },
-    ],
-    [
-      'earlier, with fewer digits',
-      { Id: '2', CreationDate: '2026-11-21T10:00:00.1Z' },
-      { Id: '1', CreationDate: '2026-11-21T10:00:00.1000001Z' },
-    ],
-    [
-      'smaller by Id, with two spellings of the same date',
-      { Id: '1', CreationDate: '2026-11-21T10:00:00.100000000Z' },
-      { Id: '2', CreationDate: '2026-11-21T10:00:00.1Z' },
-    ],
-    ['smaller by Id, at the same time', { Id: '1', CorrelationId: 'd' }, { Id: '2', CorrelationId: 'c' }],
-    ['smaller by content, with the same Id', { CorrelationId: 'c' }, { CorrelationId: 'd' }],
-  ]
-  for (const [what, first, second] of earlier) {
-    it(`keeps one of two events with the same name: the event that is ${what}`, () => {
-      const [kept, dropped] = [event('OrderCancelled', first), event('OrderCancelled', second)]
-      expect(factsOf(dropped, kept)).to.deep.equal({ OrderCancelled: kept })
-      expect(factsOf(kept, dropped)).to.deep.equal({ OrderCancelled: kept })
-      expect(settle(dropped, kept)).to.equal(kept)
-      expect(settle(kept, dropped)).to.equal(kept)
+  it('keeps the same facts in a rebuild, which decides nothing', async () => {
+    const events = Object.keys(payloads).map((name) => event(name as keyof typeof payloads))
+    const live = await received(events)
+    expect(Object.keys(live)).to.have.members(Object.keys(payloads))
+    expect(await received(events, 'rebuild')).to.deep.equal(live)
+    expect(await received(events.toReversed(), 'rebuild')).to.deep.equal(live)
+    const created = event('OrderCreated', { Payload: { Total: 42.555 } })
+    const error = await received([created]).catch((thrown: unknown) => thrown)
+    expect(error).to.have.property('code', 'invalid-amount')
+    expect((await received([created], 'rebuild')).OrderCreated?.Payload.Total).to.equal(42.555)
+  })
+
+  for (const [what, changes] of Object.entries({ total: { Total: 1 }, customer: { CustomerName: 'Bob' } })) {
+    it(`refuses an event with another ${what} for the same OrderId, and keeps the known values`, async () => {
+      const orders = openOrders()
+      const { OrderCreated: react } = orders.reactions.orderevents as {
+        OrderCreated: (event: OrderEvent) => Promise<unknown>
+      }
+      await react(event('OrderCreated'))
+      const other = event('OrderCreated', { Id: 'other', Payload: changes, CreationDate: '2026-11-20T10:00:00Z' })
+      const error = await react(other).catch((thrown: unknown) => thrown)
+      expect(error).to.be.instanceOf(Refused).and.include({
+        name: 'Refused',
+        code: 'conflicting-order',
+        message: 'this OrderId already has an order with another payload',
+      })
+      expect(error).to.have.deep.property('details', { orderId })
+      expect((await orders.state(noTenant, orderId)).OrderCreated?.Payload).to.deep.equal(payloads.OrderCreated)
     })
   }
 
-  it('keeps a fact when its event arrives again', () => {
-    const known = event('PaymentApproved')
-    expect(settle(known, structuredClone(known))).to.equal(known)
-  })
-
-  it('refuses an event with another customer or total for the same OrderId, and keeps the known values', () => {
-    const known = event('OrderCreated')
-    const other = event('OrderCreated', { Payload: { Total: 1 }, CreationDate: '2026-11-20T10:00:00Z' })
-    expect(() => settle(known, other))
-      .to.throw(OrderError, 'this OrderId already has an order with another payload')
-      .and.include({ name: 'OrderError', code: 'conflicting-order' })
-      .with.deep.property('details', { orderId: 'o' })
-  })
-
-  it('keeps only the contract’s fields of an event, in a fixed order', () => {
-    const received = event('OrderCreated', { Payload: { Extra: 'extra' } })
-    const kept = factOf(Object.assign({ Headers: { a: 1 }, Extra: true }, received))
-    const { Id, CorrelationId, TraceId, AppId, Version, Name, CreationDate } = received
-    const Payload = payloads.OrderCreated
-    const fact = { Id, CorrelationId, TraceId, AppId, Version, Name, CreationDate, Payload }
-    expect(JSON.stringify(kept)).to.equal(JSON.stringify(fact))
-  })
-
-  it('keeps the tenant and user of its event, if any', () => {
-    const kept = (tenant: object) => {
-      const { TenantID, TenantUserID } = factOf({ ...event('OrderCreated'), ...tenant })
-      return { ...(TenantID !== undefined && { TenantID }), ...(TenantUserID !== undefined && { TenantUserID }) }
-    }
-    for (const tenant of [{ TenantID: 'acme' }, { TenantUserID: 'ada' }, { TenantID: 'acme', TenantUserID: 'ada' }, {}])
-      expect(kept(tenant)).to.deep.equal(tenant)
-    expect(kept({ TenantID: '', TenantUserID: '' })).to.deep.equal({})
-  })
-
   it('shows its customer, time and ids', () => {
     expect(orderOf(factsOf(event('OrderCreated')))).to.deep.equal({
-      id: 'o',
+      id: orderId,
       customerName: 'Ada',
       customerTaxId: 'T',
       total: 42.5,
+      currency: 'EUR',
       status: 'Created',
       createdAt: '2026-11-21T10:00:00Z',
       correlationId: 'c',
@@ -177,9 +151,9 @@ describe('order', () => {
 
   it('shows its payment, and the reason of a rejection', () => {
     const paid = orderOf(factsOf(event('OrderCreated'), event('PaymentApproved')))
-    expect(paid?.payment).to.deep.equal({ id: 'p', amount: 42.5, policy: 'amount-limit@1' })
+    expect(paid?.payment).to.deep.equal({ id: paymentId, amount: 42.5, policy: 'amount-limit@1' })
     const order = orderOf(factsOf(event('OrderCreated'), event('PaymentRejected')))
-    expect(order?.payment).to.deep.equal({ id: 'p', amount: 42.5, policy: 'amount-limit@1', reason: 'too much' })
+    expect(order?.payment).to.deep.equal({ id: paymentId, amount: 42.5, policy: 'amount-limit@1', reason: 'too much' })
   })
 
   it('warns about a charged amount that differs from its total', () => {
@@ -189,27 +163,51 @@ describe('order', () => {
   })
 
   it('equals an order that differs only in fields outside the contract', () => {
-    const created = (payload: object) =>
-      event('OrderCreated', { Payload: payload }) as Parameters<typeof isSameOrder>[0]
-    expect(isSameOrder(created({}), created({ Extra: 'extra' }))).to.equal(true)
-    expect(isSameOrder(created({ Total: 0 }), created({ Total: -0 }))).to.equal(true)
-    expect(isSameOrder(created({}), created({ Total: 42.51 }))).to.equal(false)
-    expect(isSameOrder(created({}), created({ CustomerTaxId: 't' }))).to.equal(false)
-    expect(isSameOrder(created({}), created({ CustomerName: 'Bob' }))).to.equal(false)
+    const created = (payload: object) => event('OrderCreated', { Payload: payload })
+    const isSame = (one: OrderEvent, other: OrderEvent): boolean => {
+      const settle = definition.facts?.settle as (known: OrderEvent, event: OrderEvent) => void
+      try {
+        settle(one, other)
+        return true
+      } catch (error) {
+        expect(error).to.have.property('code', 'conflicting-order')
+        return false
+      }
+    }
+    expect(isSame(created({}), created({ Extra: 'extra' }))).to.equal(true)
+    expect(isSame(created({ Total: 0 }), created({ Total: -0 }))).to.equal(true)
+    expect(isSame(created({}), created({ Total: 42.51 }))).to.equal(false)
+    expect(isSame(created({}), created({ CustomerTaxId: 't' }))).to.equal(false)
+    expect(isSame(created({}), created({ CustomerName: 'Bob' }))).to.equal(false)
+  })
+
+  it('accepts a difference between two events of another name than OrderCreated', () => {
+    const approved = (Amount: number) => event('PaymentApproved', { Payload: { Amount } })
+    expect(() => definition.facts?.settle(approved(1) as FullEvent, approved(2) as FullEvent)).not.to.throw()
   })
 
   it('allows one cancellation, unless its payment was rejected', () => {
-    const knowing = (...names: (keyof typeof payloads)[]) => decideCancel(factsOf(...names.map((name) => event(name))))
-    expect(knowing('OrderCreated')).to.equal('cancel')
-    expect(knowing('OrderCreated', 'PaymentApproved')).to.equal('cancel')
-    expect(knowing('OrderCreated', 'OrderCancelled')).to.equal('already')
-    expect(knowing('OrderCreated', 'OrderCancelled', 'PaymentRejected')).to.equal('already')
-    expect(knowing('OrderCreated', 'PaymentApproved', 'OrderCancelled', 'PaymentRefunded')).to.equal('already')
-    expect(knowing('OrderCreated', 'PaymentRejected')).to.equal('refused')
+    const cancelling = (...names: (keyof typeof payloads)[]) => cancel(factsOf(...names.map((name) => event(name))))
+    const cancellation: { OrderCancelled: PayloadOf<'OrderCancelled'> } = { OrderCancelled: { OrderId: orderId } }
+    expect(cancelling('OrderCreated')).to.deep.equal(cancellation)
+    expect(cancelling('OrderCreated', 'PaymentApproved')).to.deep.equal(cancellation)
+    expect(cancelling('OrderCreated', 'OrderCancelled')).to.equal(undefined)
+    expect(cancelling('OrderCreated', 'OrderCancelled', 'PaymentRejected')).to.equal(undefined)
+    expect(cancelling('OrderCreated', 'PaymentApproved', 'OrderCancelled', 'PaymentRefunded')).to.equal(undefined)
+    expect(() => cancelling('OrderCreated', 'PaymentRejected'))
+      .to.throw(Refused)
+      .with.property('code', 'not-cancellable')
+  })
+
+  it('refuses the cancellation of an unknown order, even if other events of the order have arrived', () => {
+    for (const facts of [{}, factsOf(event('PaymentApproved')), factsOf(event('OrderCancelled'))])
+      expect(() => cancel(facts))
+        .to.throw(Refused, `There is no order ${orderId}.`)
+        .with.property('code', 'not-found')
   })
 
   it('allows another cancellation while the refund for the first one is missing', () => {
     const facts = factsOf(event('OrderCreated'), event('PaymentApproved'), event('OrderCancelled'))
-    expect(decideCancel(facts)).to.equal('cancel')
+    expect(cancel(facts)).to.deep.equal({ OrderCancelled: { OrderId: orderId } })
   })
 })

@@ -47,7 +47,7 @@ function processOn(sidecar: FakeSidecar) {
     cancel: () => url((at) => post(`${at}/v1/orders/${orderId}/cancel`, {})),
     place: (total: number, key: string) =>
       url((at) => post(`${at}/v1/orders`, { ...anOrder, total }, { 'idempotency-key': key })),
-    list: () => url((at) => send<{ items: { id: string }[] }>(`${at}/v1/orders`)),
+    list: () => url((at) => send<{ items: { id: string; status: string }[] }>(`${at}/v1/orders`)),
     deliver: (...delivered: object[]) =>
       withServer(app.channel, (at) => {
         const entries = delivered.map((each, offset) => ({
@@ -93,10 +93,10 @@ function keepFirstRows(sidecar: FakeSidecar): void {
 }
 
 /** Returns the response, published events and stored documents of an operation whose bulk reads omit some documents. */
-async function outcome(type: string, facts: Name[], isClaimed: boolean, operation: string, leftOut: number[]) {
+async function outcome(type: string, facts: Name[], isPlaced: boolean, operation: string, leftOut: number[]) {
   const sidecar = new FakeSidecar(type)
   const earlier = processOn(sidecar)
-  if (isClaimed) await earlier.place(42.5, 'key')
+  if (isPlaced) await earlier.place(42.5, 'key')
   for (const name of facts) await earlier.deliver(events[name])
   sidecar.published.splice(0)
   const keys = [...sidecar.documents.keys()].toSorted()
@@ -105,17 +105,25 @@ async function outcome(type: string, facts: Name[], isClaimed: boolean, operatio
   const answer = await (operations[operation] as (process: Process) => Promise<{ status: number; body: unknown }>)(
     processOn(sidecar),
   )
-  // A claim has no effect after its order is stored.
-  const isMeant = (key: string) =>
-    key.startsWith('order/') && !(key.endsWith('/claim') && sidecar.documents.has(`order/${orderId}/OrderCreated`))
-  const stored = [...sidecar.documents].filter(([key]) => isMeant(key))
+  const stored = [...sidecar.documents].filter(([key]) => key.startsWith('order/'))
   return withoutRandomIds({
     status: answer.status,
     body: answer.body,
     published: sidecar.published.map(({ value }) => JSON.parse(Buffer.from(value).toString())),
-    documents: stored.map(([key, { value }]) => [key, { ...(value as object), listed: undefined }]).toSorted(),
+    documents: stored.map(([key, { value }]) => [key, withoutPositions(value as OrderDocument)]).toSorted(),
   })
 }
+
+interface OrderDocument {
+  state: object
+  listed?: string
+  unannounced?: { event: unknown; mark: string }[]
+}
+
+/** Returns a document without its position in the list and the marks of its events, which are random. */
+const withoutPositions = ({ state, listed, unannounced = [], ...others }: OrderDocument) => ({
+  ...{ state, isListed: listed !== undefined, unannounced: unannounced.map(({ event }) => event), ...others },
+})
 
 const withoutRandomIds = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value, (key, part) => (/^(correlation|trace)Id$/i.test(key) ? undefined : part)))
@@ -129,9 +137,9 @@ describe('order-service with incomplete bulk reads', () => {
             fc.subarray(names),
             fc.boolean(),
             fc.uniqueArray(fc.nat(9), { maxLength: 10 }),
-            async (facts, isClaimed, leftOut) => {
-              const whole = await outcome(type, facts, isClaimed, operation, [])
-              expect(await outcome(type, facts, isClaimed, operation, leftOut)).to.deep.equal(whole)
+            async (facts, isPlaced, leftOut) => {
+              const whole = await outcome(type, facts, isPlaced, operation, [])
+              expect(await outcome(type, facts, isPlaced, operation, leftOut)).to.deep.equal(whole)
             },
           ),
           { numRuns: 5 },
@@ -140,17 +148,12 @@ describe('order-service with incomplete bulk reads', () => {
     }
   }
 
-  it('lists an order even if a bulk read omits one of its documents', async () => {
+  it('lists an order even if a bulk read omits its document', async () => {
     const sidecar = new FakeSidecar()
     for (const name of ['OrderCreated', 'PaymentApproved'] as const) await processOn(sidecar).deliver(events[name])
-    for (const name of ['OrderCreated', 'PaymentApproved']) {
-      sidecar.overlooked.clear()
-      sidecar.overlooked.add(`order/${orderId}/${name}`)
-      const { body } = await processOn(sidecar).list()
-      expect(
-        body.items.map(({ id }) => id),
-        name,
-      ).to.deep.equal([orderId])
-    }
+    expect([...sidecar.documents.keys()].filter((key) => key.startsWith('order/'))).to.deep.equal([`order/${orderId}`])
+    sidecar.overlooked.add(`order/${orderId}`)
+    const { body } = await processOn(sidecar).list()
+    expect(body.items.map(({ id, status }) => [id, status])).to.deep.equal([[orderId, 'Paid']])
   })
 })

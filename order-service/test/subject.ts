@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createEnvelope, orderEvents } from '@orderflow/envelope-schema'
 import type { BadRequest, Subject } from '@orderflow/service-kit/testing'
-import type { Order } from '../src/domain/order.ts'
+import type { Order } from '../src/order.ts'
 
 const anOrder = { customerName: 'Ada Lovelace', customerTaxId: 'GB-123456789', total: 42.5 }
 

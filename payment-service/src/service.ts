@@ -1,10 +1,8 @@
 import { currencyCodes, currencyOf, paymentEvents } from '@orderflow/envelope-schema'
-import { defineService, guidText, section } from '@orderflow/service-kit'
-import { createCommands } from './commands.ts'
-import { amountLimit } from './domain/policy.ts'
-import { createReactions, createRebuild } from './reactions.ts'
-import { paymentRoutes } from './routes/payments.ts'
-import { createStore } from './store.ts'
+import { defineService, guidText, openEntity, section } from '@orderflow/service-kit'
+import { payment } from './payment.ts'
+import { amountLimit } from './policy.ts'
+import { paymentRoutes } from './routes.ts'
 
 interface OwnSettings {
   /** Amounts up to this limit are approved. */
@@ -47,14 +45,9 @@ export const service = defineService<OwnSettings>({
     'foreign-payment': { status: 409, title: 'This service did not announce the payment' },
   },
   problemMembers: { paymentId: { ...guidText, description: 'The id of the affected payment, if any.' } },
-  create({ settings, documents, ...context }) {
-    const store = createStore(documents)
+  create({ settings, ...context }) {
     const currency = currencyOf(settings.Money.Currency)
-    const policy = amountLimit(settings.Policy.ApproveUpTo)
-    return {
-      routes: paymentRoutes(createCommands(store, policy, context), store, currency),
-      reactions: createReactions(store, policy, currency, context),
-      rebuild: createRebuild(store, context),
-    }
+    const payments = openEntity(payment(amountLimit(settings.Policy.ApproveUpTo), currency), context)
+    return { entities: [payments], routes: paymentRoutes(payments, currency) }
   },
 })

@@ -1,12 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import { createEnvelope } from '@orderflow/envelope-schema'
-import { type App, createApp, createDocuments, createLog, readSettings, SidecarError } from '@orderflow/service-kit'
+import {
+  type App,
+  createApp,
+  createDocuments,
+  createLog,
+  createParts,
+  readSettings,
+  SidecarError,
+} from '@orderflow/service-kit'
 import { FakeSidecar, post, send, withServer } from '@orderflow/service-kit/testing'
 import { expect } from 'chai'
-import type { Payment } from '../src/domain/payment.ts'
-import { createRebuild } from '../src/reactions.ts'
+import type { Payment } from '../src/payment.ts'
 import { service } from '../src/service.ts'
-import { createStore } from '../src/store.ts'
 
 const settings = readSettings(service, { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' })
 const down = () => new SidecarError('call', new Error('connection refused'))
@@ -94,7 +100,12 @@ describe('payment-service with a failing sidecar or store', () => {
   it('stores and publishes a whole delivery with one call each, and confirms by a second read that its documents are new', async () => {
     await deliver(app, ...Array.from({ length: 20 }, () => eventOf('OrderCreated', randomUUID())))
     expect(announced()).to.have.length(20)
-    expect(sidecar.calls).to.deep.equal({ publish: 1, read: 1 + 1 + 2, readOne: 0, transact: 1, save: 0 })
+    // The reads are: documents, documents that seem new, two for the list, and the lanes of announcements, which only the first write needs.
+    expect(sidecar.calls).to.deep.equal({ publish: 1, read: 1 + 1 + 2 + 1, readOne: 0, transact: 1, save: 0 })
+    Object.assign(sidecar.calls, { publish: 0, read: 0, transact: 0 })
+    await deliver(app, ...Array.from({ length: 20 }, () => eventOf('OrderCreated', randomUUID())))
+    expect(announced()).to.have.length(40)
+    expect(sidecar.calls).to.deep.equal({ publish: 1, read: 1 + 1, readOne: 0, transact: 1, save: 0 })
   })
 
   it('decides once when two processes receive the same event', async () => {
@@ -113,10 +124,10 @@ describe('payment-service with a failing sidecar or store', () => {
     sidecar.readTogether(2)
     const save = sidecar.save.bind(sidecar)
     let writers = 0
-    sidecar.save = async (writes, etag) => {
+    sidecar.save = async (writes, etag, needed) => {
       if (writes.some(({ key }) => key.startsWith('payment/'))) writers += 1
       while (writers === 2 && announced().length === 0) await new Promise((resolve) => setImmediate(resolve))
-      await save(writes, etag)
+      await save(writes, etag, needed)
     }
     await Promise.all([deliver(one, created), deliver(other, created)])
     app = one
@@ -151,6 +162,32 @@ describe('payment-service with a failing sidecar or store', () => {
     expect(announced().map((text) => JSON.parse(text).Payload.PaymentId)).to.deep.equal([made.body.paymentId])
   })
 
+  it('announces a stored payment before it stops, if the request is not sent again', async () => {
+    sidecar.failures.publish.push(down())
+    expect((await pay()).status).to.equal(503)
+    expect(announced()).to.deep.equal([])
+    await app.backgrounds[0]?.stop()
+    const [payment] = await payments()
+    expect(announced().map((text) => JSON.parse(text))).to.have.length(1)
+    expect(JSON.parse(announced()[0] ?? '')).to.deep.include({
+      Name: 'PaymentApproved',
+      CreationDate: payment?.createdAt,
+    })
+    await app.backgrounds[0]?.stop()
+    expect(announced()).to.have.length(1)
+  })
+
+  it('announces a stored payment before the refund that another process makes', async () => {
+    const created = eventOf('OrderCreated')
+    sidecar.failures.publish.push(down())
+    expect(await deliver(app, created)).to.deep.equal(['RETRY'])
+    expect(await deliver(newProcess(), eventOf('OrderCancelled'))).to.deep.equal(['SUCCESS'])
+    const names = announced().map((text) => JSON.parse(text).Name)
+    expect(names).to.deep.equal(['PaymentApproved', 'PaymentRefunded'])
+    expect(await deliver(newProcess(), created)).to.deep.equal(['SUCCESS'])
+    expect(new Set(announced()).size).to.equal(2)
+  })
+
   it('returns the same payment when a request is sent again with the same key', async () => {
     sidecar.failures.publish.push(down())
     expect((await pay(42.5, 'key')).status).to.equal(503)
@@ -175,13 +212,26 @@ describe('payment-service with a failing sidecar or store', () => {
         ),
       )
     const other = randomUUID()
+    const rebuildOn = (target: FakeSidecar) => {
+      const now = () => new Date(clock)
+      const documents = createDocuments(target, now)
+      const publish = async () => {
+        throw new Error('a rebuild publishes nothing')
+      }
+      const log = createLog('payment-service', 'silent')
+      const trust = { requireAdmitted() {} }
+      return createParts(service, {
+        ...{ settings, log, trust, documents, now, newId: randomUUID },
+        ...{ publish, forward: publish },
+      }).rebuild
+    }
 
     it('refuses a key that was used for another order, and leaves the new order unpaid', async () => {
       const first = await payFor(orderId, 'key')
       const refused = await payFor(other, 'key')
       expect([first.status, refused.status]).to.deep.equal([201, 422])
       expect(refused.body).to.deep.include({ type: 'urn:orderflow:problem:idempotency-key-reused' })
-      expect(refused.body.detail).to.match(/for another order.*new key/)
+      expect(refused.body.detail).to.match(/for another payment.*new key/)
       expect(announced()).to.have.length(1)
       expect((await payFor(orderId, 'key')).body).to.deep.equal(first.body)
       expect((await payFor(other, 'another')).status).to.equal(201)
@@ -198,8 +248,7 @@ describe('payment-service with a failing sidecar or store', () => {
     it('lets a rebuild report a payment without a key as known', async () => {
       await pay()
       const [event] = announced().map((text) => JSON.parse(text))
-      const documents = createDocuments(sidecar, () => new Date(clock))
-      const rebuild = createRebuild(createStore(documents), { app: { id: settings.App.Id, name: settings.App.Name } })
+      const rebuild = rebuildOn(sidecar)
       // A service whose rebuild would change a payment treats its store as incomplete.
       expect(await rebuild.paymentevents?.PaymentApproved?.(event)).to.equal(false)
     })
@@ -209,11 +258,12 @@ describe('payment-service with a failing sidecar or store', () => {
       const log = announced().map((text) => JSON.parse(text))
       sidecar = new FakeSidecar()
       app = newProcess()
-      const documents = createDocuments(sidecar, () => new Date(clock))
-      const rebuild = createRebuild(createStore(documents), { app: { id: settings.App.Id, name: settings.App.Name } })
+      const rebuild = rebuildOn(sidecar)
       for (const event of log) await rebuild.paymentevents?.PaymentApproved?.(event)
       expect((await payFor(other, 'key')).status).to.equal(422)
+      expect((await pay(7, 'key')).status).to.equal(422)
       expect((await payFor(orderId, 'key')).status).to.equal(201)
+      expect(announced()).to.have.length(0)
     })
   })
 

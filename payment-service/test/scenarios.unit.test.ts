@@ -1,15 +1,14 @@
 import { event, memorySpecs, request, scenario } from '@orderflow/test-kit/scenario'
 import { expect } from 'chai'
-import type { PaymentState } from '../src/domain/payment.ts'
+import { paymentIdOf } from '../src/payment.ts'
 import { service } from '../src/service.ts'
-import { paymentIdOf } from '../src/store.ts'
 import { subject } from './subject.ts'
 
 const OrderId = '7d9f3c52-2f0b-4c7e-9f59-0a5d1f3b8e11'
 const key = `payment/${paymentIdOf(OrderId)}`
 const created = event('OrderCreated', { OrderId, Total: 42.5 })
 const cancelled = event('OrderCancelled', { OrderId })
-const stateIn = (documents: Record<string, unknown>) => (documents[key] as { state: PaymentState }).state
+const stateIn = (documents: Record<string, unknown>) => (documents[key] as { state: Record<string, unknown> }).state
 
 describe('payment-service in memory', () => {
   memorySpecs(service, subject)
@@ -38,8 +37,8 @@ describe('payment-service in memory', () => {
       .when(created, cancelled)
       .then({
         check(documents) {
-          const { decision, refund } = stateIn(documents)
-          expect(Boolean(decision?.approved)).to.equal(Boolean(refund))
+          const { PaymentApproved, PaymentRefunded } = stateIn(documents)
+          expect(Boolean(PaymentApproved)).to.equal(Boolean(PaymentRefunded))
         },
       }))
 
@@ -57,5 +56,8 @@ describe('payment-service in memory', () => {
       .given(created)
       .when(event('OrderCreated', { OrderId, Total: 50 }))
       .inOrder()
-      .then({ rejected: ['conflicting-order'], stored: { [key]: { state: { decision: { amount: 42.5 } } } } }))
+      .then({
+        rejected: ['conflicting-order'],
+        stored: { [key]: { state: { PaymentApproved: { Payload: { Amount: 42.5 } } } } },
+      }))
 })

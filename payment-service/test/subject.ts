@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createEnvelope, orderEvents } from '@orderflow/envelope-schema'
 import type { Subject } from '@orderflow/service-kit/testing'
-import type { Payment } from '../src/domain/payment.ts'
+import type { Payment } from '../src/payment.ts'
 
 export const subject: Subject = {
   badRequests: {

@@ -15,7 +15,7 @@ import {
 import { type Cluster, clusterMissing, startCluster } from '@orderflow/cluster'
 import { buildTimeoutMs, testValues } from '@orderflow/cluster/installation'
 import { type Servers, startServers } from '@orderflow/cluster/servers'
-import type { Order } from '@orderflow/order-service/domain'
+import type { Order } from '@orderflow/order-service/order'
 import { openLog } from '@orderflow/test-kit'
 import { leaveOut } from '@orderflow/test-kit/not-run'
 import { expect } from 'chai'
@@ -144,7 +144,7 @@ function tests(this: Mocha.Suite): void {
       await make('generate')
       // At first all services know the new version, but none publishes it.
       const before = await underLoad(() => make('up'))
-      app.replace('order-service/src/domain/order.ts', "placedType = 'OrderCreated@1'", "placedType = 'OrderCreated@2'")
+      app.replace('order-service/src/order.ts', "placedType = 'OrderCreated@1'", "placedType = 'OrderCreated@2'")
       const during = await underLoad(() => make('up'))
       await isPaid(await place({ note: 'Ring twice.' }))
       await log.caughtUp()

@@ -3,7 +3,7 @@ import { eventually, timed } from '@orderflow/cli'
 import { type Cluster, clusterMissing, startCluster } from '@orderflow/cluster'
 import { buildTimeoutMs, type Installation, prepareInstallation } from '@orderflow/cluster/installation'
 import { startServers } from '@orderflow/cluster/servers'
-import type { Order } from '@orderflow/order-service/domain'
+import type { Order } from '@orderflow/order-service/order'
 import { leaveOut } from '@orderflow/test-kit/not-run'
 import { expect } from 'chai'
 

@@ -10,7 +10,7 @@ import { eventually, operatorUser, services, timed } from '@orderflow/cli'
 import { type Cluster, startCluster } from '@orderflow/cluster'
 import { buildTimeoutMs, type Installation, prepareInstallation } from '@orderflow/cluster/installation'
 import { type Servers, startServers } from '@orderflow/cluster/servers'
-import type { Order } from '@orderflow/order-service/domain'
+import type { Order } from '@orderflow/order-service/order'
 import { expect } from 'chai'
 
 const ordersPerSecond = 5

@@ -17,11 +17,12 @@ export async function expectPaidOnce({ kafka, stores }: RunningContainers, book:
   const placed = book.query<{ name: string; id: string }>('SELECT name, id FROM attempt')
   await eventually(
     async () => {
-      const keys = new Set((await read('order-service', storedPrefixes['order-service'])).map(([key]) => key))
+      const orders = new Map(await read('order-service', storedPrefixes['order-service']))
       // order-service may store the payment of an order before the order itself.
-      return placed.every(({ id }) =>
-        ['OrderCreated', 'PaymentApproved'].every((fact) => keys.has(`order/${id}/${fact}`)),
-      )
+      return placed.every(({ id }) => {
+        const { state = {} } = Object(orders.get(`order/${id}`)) as { state?: object }
+        return 'OrderCreated' in state && 'PaymentApproved' in state
+      })
     },
     'every order to be paid',
     120_000,

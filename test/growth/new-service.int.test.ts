@@ -39,8 +39,7 @@ describe('make new-service', () => {
     ])
     expect(added).to.include.members([
       'gift-card-service/reads.json',
-      'gift-card-service/src/domain/gift-card.ts',
-      'gift-card-service/src/routes/gift-cards.ts',
+      'gift-card-service/src/gift-card.ts',
       'gift-card-service/test/subject.ts',
     ])
     const names = [...changed, ...added].map((path) => path.replace(/^(\.run|chart|components)\/.*/, '$1'))
@@ -74,7 +73,7 @@ describe('make new-service', () => {
       'shipping',
       'order-service',
       'gift-card-service',
-      'page-options-service',
+      'get-route-service',
       'return-service',
       'type-service',
     ]) {

@@ -12,7 +12,7 @@ import {
 } from '@orderflow/chaos/clients/api'
 import { reduced } from '@orderflow/chaos/clients/envelopes'
 import { eventually, freePorts, type LocalStack, type StackPorts, testFolder } from '@orderflow/cli'
-import type { Order } from '@orderflow/order-service/domain'
+import type { Order } from '@orderflow/order-service/order'
 import { createProducer, type Documents, type Operator, openLog } from '@orderflow/test-kit'
 import { localOperator, type Operate, operatorOf } from '@orderflow/test-kit/stacks'
 import { expect } from 'chai'

@@ -4,7 +4,7 @@ import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { anOrder, orderUrl, orderWith, post } from '@orderflow/chaos/clients/api'
 import { claimFolder, createPlan, eventually, runningStack } from '@orderflow/cli'
-import type { Order } from '@orderflow/order-service/domain'
+import type { Order } from '@orderflow/order-service/order'
 import { checkoutOfRepository } from '../support/checkouts/checkout.ts'
 import { type LocalCheckout, localCheckout } from '../support/checkouts/local-checkout.ts'
 import type { RepositoryCopy } from '../support/checkouts/repository-copy.ts'
@@ -46,7 +46,7 @@ async function changes({ folder, ports, environment }: LocalCheckout): Promise<v
   )
   try {
     const stack = runningStack(await createPlan(stackFolder, ports), true)
-    const policy = join(folder, service, 'src/domain/policy.ts')
+    const policy = join(folder, service, 'src/policy.ts')
     for (let round = 1; round <= rounds; round += 1) {
       const version = `amount-limit@${round + 1}`
       const text = readFileSync(policy, 'utf8').replace(/amount-limit@\d+/, version)

@@ -7,7 +7,7 @@ export const parts = {
     others: ['packages/envelope/test/generated.unit.test.ts', 'envelope-schema/test/schemas.unit.test.ts'],
   },
   domains: {
-    mutate: ['{*-service,packages/event-*}/src/domain/**/*.ts'],
+    mutate: ['*-service/src/{order,payment,policy}.ts', 'packages/event-*/src/domain/**/*.ts'],
     tests: '{*-service,packages/event-*}/test/*.unit.test.ts',
   },
   state: {

@@ -9,7 +9,7 @@ import { attachTo } from '../support/inspector.ts'
 
 const document = 'docs/bug-hunt.md'
 const service = 'payment-service'
-const file = `${service}/src/domain/policy.ts`
+const file = `${service}/src/policy.ts`
 
 describe(document, () => {
   const steps = stepsIn(document)

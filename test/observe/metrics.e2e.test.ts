@@ -24,8 +24,8 @@ import {
   topics,
   withAdmin,
 } from '@orderflow/cli'
-import type { Order } from '@orderflow/order-service/domain'
-import { paymentIdOf } from '@orderflow/payment-service/store'
+import type { Order } from '@orderflow/order-service/order'
+import { paymentIdOf } from '@orderflow/payment-service/payment'
 import { type LogReader, openLog, readDeadLetters } from '@orderflow/service-kit/operations'
 import { createProducer } from '@orderflow/test-kit'
 import { expect } from 'chai'

@@ -15,7 +15,7 @@ import {
   signalGroup,
   stopProcess,
 } from '@orderflow/cli'
-import type { Order } from '@orderflow/order-service/domain'
+import type { Order } from '@orderflow/order-service/order'
 import { samplesIn } from '@orderflow/service-kit/testing'
 import { type ApplicationCopy, copyApplication } from '@orderflow/test-kit/stacks'
 import { expect } from 'chai'

@@ -101,7 +101,7 @@ async function account(records: HostileRecord[], ledger: Ledger): Promise<string
       if (record.topic !== topic) continue
       const own = deadLetters.get(positions[index] ?? '') ?? []
       const end = endOf(role, record, true)
-      const isFact = typeof end === 'object' && end.key in documents
+      const isFact = typeof end === 'object' && end.isIn(documents)
       const ends = [own.length === 1, isFact && own.length === 0, own.length === 0 && end === 'unnoticed']
       expect(ends.filter(Boolean), `SEED=${seed} ${role}-service ${topic} ${record.value}`).to.have.length(1)
       const what = isFact ? 'fact' : own[0] ? `dead: ${own[0].reason}` : 'no concern'

@@ -10,7 +10,7 @@ import {
   startStack,
   testFolder,
 } from '@orderflow/cli'
-import type { Order } from '@orderflow/order-service/domain'
+import type { Order } from '@orderflow/order-service/order'
 import { expect } from 'chai'
 import { idleConnections } from '../support/idle.ts'
 import { testssl } from '../support/testssl.ts'

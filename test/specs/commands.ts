@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { anOrder, orderUrl, orderWith, paymentsOf, paymentUrl, post, send } from '@orderflow/chaos/clients/api'
 import { reduced } from '@orderflow/chaos/clients/envelopes'
 import { eventually, type RunningStack, services, storedServices } from '@orderflow/cli'
-import type { Order } from '@orderflow/order-service/domain'
+import type { Order } from '@orderflow/order-service/order'
 import type { Ended } from '@orderflow/test-kit/stacks'
 import { expect } from 'chai'
 

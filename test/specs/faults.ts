@@ -9,7 +9,7 @@ import {
   send,
 } from '@orderflow/chaos/clients/api'
 import { eventually, type RunningStack } from '@orderflow/cli'
-import type { Order } from '@orderflow/order-service/domain'
+import type { Order } from '@orderflow/order-service/order'
 import { expect } from 'chai'
 import { listedOrders } from '../support/listed.ts'
 

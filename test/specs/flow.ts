@@ -10,8 +10,8 @@ import {
 } from '@orderflow/chaos/clients/api'
 import { eventually, type RunningStack } from '@orderflow/cli'
 import { parseFullEnvelope } from '@orderflow/envelope-schema'
-import type { Order } from '@orderflow/order-service/domain'
-import type { Payment } from '@orderflow/payment-service/domain'
+import type { Order } from '@orderflow/order-service/order'
+import type { Payment } from '@orderflow/payment-service/payment'
 import { openLog } from '@orderflow/test-kit'
 import { expect } from 'chai'
 

@@ -1,7 +1,7 @@
 import { anOrder, orderUrl, orderWith, paymentsOf, paymentUrl, post, send } from '@orderflow/chaos/clients/api'
 import { full } from '@orderflow/chaos/clients/envelopes'
 import { eventually, type RunningStack, withAdmin } from '@orderflow/cli'
-import type { Order } from '@orderflow/order-service/domain'
+import type { Order } from '@orderflow/order-service/order'
 import { type LogReader, openLog, readDeadLetters } from '@orderflow/service-kit/operations'
 import { createProducer, type Operator, settled } from '@orderflow/test-kit'
 import { expect } from 'chai'

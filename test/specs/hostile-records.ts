@@ -65,7 +65,7 @@ export function hostilePublishers(running: () => RunningStack, operator: () => O
           for (const [index, record] of records.entries()) {
             const [position = '', end] = [positions[index], endOf(role, record, false)]
             if (dead.has(position)) continue
-            if (typeof end === 'object' && end.key in documents) stored[role].add(position)
+            if (typeof end === 'object' && end.isIn(documents)) stored[role].add(position)
             else if (end !== 'unnoticed') open.push(`${position} in ${role}-service`)
           }
         }
@@ -123,7 +123,7 @@ export function hostilePublishers(running: () => RunningStack, operator: () => O
             const end = endOf(role, record, false)
             if (end === 'unnoticed') continue
             const reason = reasons.get(`${role}-service ${positions[index]}`)
-            const isEnded = reason ?? (typeof end === 'object' && end.key in documents)
+            const isEnded = reason ?? (typeof end === 'object' && end.isIn(documents))
             if (isEnded !== (record.reason ?? true)) wrong.push(`${role}-service, ${isEnded}: ${record.title}`)
           }
         }

@@ -3,7 +3,7 @@ import { anOrder, orderUrl, orderWith, paymentsOf, paymentUrl, post, send } from
 import { full, reduced } from '@orderflow/chaos/clients/envelopes'
 import { eventually, type RunningStack, services } from '@orderflow/cli'
 import { paymentEvents } from '@orderflow/envelope-schema'
-import type { Order } from '@orderflow/order-service/domain'
+import type { Order } from '@orderflow/order-service/order'
 import { createProducer, openLog, settled } from '@orderflow/test-kit'
 import { expect } from 'chai'
 import { hostileTexts } from './hostile-texts.ts'

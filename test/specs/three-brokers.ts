@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { anOrder, orderWith, post } from '@orderflow/chaos/clients/api'
 import { type Addresses, brokerNames, entryOf, eventually, topics, withAdmin } from '@orderflow/cli'
-import type { Order } from '@orderflow/order-service/domain'
+import type { Order } from '@orderflow/order-service/order'
 import { metadataOf } from '@orderflow/service-kit/kafka'
 import { expect } from 'chai'
 

@@ -5,7 +5,7 @@ import { anOrder, orderUrl, orderWith, post } from '@orderflow/chaos/clients/api
 import { full, reduced } from '@orderflow/chaos/clients/envelopes'
 import { eventually, newSecret, storedServices } from '@orderflow/cli'
 import { orderEvents, paymentEvents } from '@orderflow/envelope-schema'
-import type { Order } from '@orderflow/order-service/domain'
+import type { Order } from '@orderflow/order-service/order'
 import { publisherOf } from '@orderflow/service-kit/testing'
 import { createProducer, openLog, settled } from '@orderflow/test-kit'
 import { expect } from 'chai'

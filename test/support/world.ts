@@ -1,21 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { currencyOf, deterministicId, orderEvents, paymentEvents } from '@orderflow/envelope-schema'
-import {
-  createCommands as createOrderCommands,
-  type Commands as OrderCommands,
-} from '@orderflow/order-service/commands'
-import { createReactions as createOrderReactions } from '@orderflow/order-service/reactions'
+import { type Orders, order } from '@orderflow/order-service/order'
 import { service as orderService } from '@orderflow/order-service/service'
-import { createStore as createOrderStore } from '@orderflow/order-service/store'
-import {
-  createCommands as createPaymentCommands,
-  type Commands as PaymentCommands,
-} from '@orderflow/payment-service/commands'
+import { type Payments, payment } from '@orderflow/payment-service/payment'
 import { amountLimit } from '@orderflow/payment-service/policy'
-import { createReactions as createPaymentReactions } from '@orderflow/payment-service/reactions'
 import { service as paymentService } from '@orderflow/payment-service/service'
-import { createStore as createPaymentStore } from '@orderflow/payment-service/store'
 import {
   type BaseSettings,
   type Consumer,
@@ -25,16 +15,20 @@ import {
   createParts,
   createPublish,
   createPublisher,
+  type Entity,
+  isInfrastructure,
+  openEntity,
   type Reactions,
   readSettings,
   readTrust,
+  type ServiceContext,
   type ServiceDefinition,
   SidecarError,
 } from '@orderflow/service-kit'
 import { createMetrics } from '@orderflow/service-kit/metrics'
 import { type LogRecord, rebuildTopic } from '@orderflow/service-kit/operations'
 import { FakeLog, FakeSidecar } from '@orderflow/service-kit/testing'
-import { domainDocuments } from '@orderflow/test-kit'
+import { type Documents, domainDocuments } from '@orderflow/test-kit'
 
 const tokens = { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' }
 const settings = { order: readSettings(orderService, tokens), payment: readSettings(paymentService, tokens) }
@@ -52,15 +46,44 @@ const codes = ({ refusals }: Pick<ServiceDefinition, 'refusals'>) => new Set(Obj
 const refusals = { order: codes(orderService), payment: codes(paymentService) }
 
 export type Role = keyof typeof settings
-/** A failure that happens once: before a call takes effect, after the call has taken effect, or after half of its events. */
-export type Failure = 'read' | 'write' | 'publish' | 'write-half' | 'write-after' | 'publish-after' | 'publish-half'
+const roles = ['order', 'payment'] as const
+/** A failure of one call. */
+export interface Failure {
+  /** Before a call takes effect, after half of its effects, or after it has taken effect. A late write takes effect in the second `writeLate`. */
+  kind: 'read' | 'write' | 'publish' | 'write-half' | 'write-late' | 'write-after' | 'publish-after' | 'publish-half'
+  /** The number of calls that do not fail before the call that fails. Only one call fails. */
+  skipped: number
+  /** True if the call kills its process. Otherwise, the process gets an error. */
+  isFatal: boolean
+}
 
-export interface Replica {
-  commands: { order: OrderCommands; payment: PaymentCommands }
-  consumers: Record<Role, Record<string, Consumer>>
+interface Entities {
+  order: Orders
+  payment: Payments
+}
+
+/** A process of a service. If it is killed, its calls never return. */
+export interface Process<E> {
+  entity: E
+  consumers: Record<string, Consumer>
+  sweep(): Promise<void>
+  /** Resolves when the process is killed. */
+  killed: Promise<undefined>
+}
+
+/** The current processes of a replica. A new process replaces a killed process. */
+export type Replica = { [R in Role]: Process<Entities[R]> }
+
+type Sidecar = Parameters<typeof createDocuments>[0]
+type OutgoingEvent = Parameters<Sidecar['publish']>[1][number]
+type EntityContext = Pick<ServiceContext, 'app' | 'documents' | 'publish' | 'log' | 'now' | 'newId'>
+const opened: { [R in Role]: (context: EntityContext) => Entities[R] } = {
+  order: (context) => openEntity(order(currencyOf('EUR')), context),
+  payment: (context) => openEntity(payment(amountLimit(10_000), currencyOf('EUR')), context),
 }
 
 const down = () => new SidecarError('call', new Error('connection lost'))
+const never = new Promise<never>(() => {})
 
 /** Two replicas of both services with real consumers and domain, and a log and stores in memory that fail on demand. */
 export class World {
@@ -69,13 +92,16 @@ export class World {
   readonly replicas: [Replica, Replica]
   readonly #trust: typeof trust
   #failure: Failure | undefined
+  #late: (() => Promise<void>)[] = []
+  #due: (() => Promise<void>)[] = []
   #ids = 0
   #writes = 0
   #clock = Date.parse('2026-11-21T10:00:00Z')
+  #elapsed = 0
 
   constructor(storeType = 'state.sqlite', trusted = trust) {
     this.#trust = trusted
-    this.stores = { order: this.#sidecar(storeType), payment: this.#sidecar(storeType) }
+    this.stores = { order: new FakeSidecar(storeType), payment: new FakeSidecar(storeType) }
     this.replicas = [this.#replica(), this.#replica()]
   }
 
@@ -86,7 +112,8 @@ export class World {
   ]
 
   async deliver(role: Role, topic: string, records: LogRecord[], replica = this.replicas[0]): Promise<LogRecord[]> {
-    const consumer = replica.consumers[role][topic]
+    const { consumers, killed } = replica[role]
+    const consumer = consumers[topic]
     if (!consumer || records.length === 0) return []
     const entries = records.map(({ partition, offset, timestamp, value, key, headers }, index) => ({
       entryId: String(index),
@@ -100,14 +127,43 @@ export class World {
       },
     }))
     // The last record is a part of its own, like the end of a large delivery.
-    const statuses = await consumer.deliver([entries.slice(0, -1), entries.slice(-1)])
-    return records.filter((_, index) => statuses[index]?.status === 'SUCCESS')
+    const statuses = await Promise.race([consumer.deliver([entries.slice(0, -1), entries.slice(-1)]), killed])
+    return records.filter((_, index) => statuses?.[index]?.status === 'SUCCESS')
   }
 
   async failing(failure: Failure | undefined, work: () => Promise<unknown>): Promise<void> {
-    this.#failure = failure
+    this.#failure = failure && { ...failure }
     await work()
     this.#failure = undefined
+  }
+
+  /** Executes the late writes that the previous call has found. */
+  async writeLate(): Promise<void> {
+    const due = this.#due
+    ;[this.#due, this.#late] = [this.#late, []]
+    for (const write of due) await write()
+  }
+
+  passTime(ms: number): void {
+    this.#clock += ms
+    this.#elapsed += ms
+  }
+
+  /** Runs a sweep of a process, as services do every second. */
+  async sweep(role: Role, replica: Replica): Promise<void> {
+    const { sweep, killed } = replica[role]
+    await Promise.race([sweep(), killed]).catch((error: unknown) => {
+      if (!isInfrastructure(error)) throw error
+    })
+  }
+
+  /** Sweeps in all processes, until each has taken the registers of killed processes. */
+  async sweepAll(): Promise<void> {
+    for (let round = 0; round < 10; round += 1) {
+      for (const replica of this.replicas) for (const role of roles) await this.sweep(role, replica)
+      await this.writeLate()
+      this.passTime(5_000)
+    }
   }
 
   async rebuild(role: Role, log = this.log): Promise<FakeSidecar> {
@@ -159,99 +215,135 @@ export class World {
   }
 
   #replica(): Replica {
-    const [now, trust] = [() => this.#now(), this.#trust]
-    const newId = () => guid(`new ${++this.#ids}`)
-    const parts = (role: Role) => {
-      const publishRecord = createPublisher(this.stores[role])
-      const publish = createPublish(publishRecord, trust, undefined)
-      const { Id: id, Name: name } = settings[role].App
-      const appendTimes = async () => new Map<string, number>()
-      const options = {
-        ...{
-          app: name,
-          publish: publishRecord,
-          trust,
-          appendTimes,
-          refusals: refusals[role],
-          log: silent,
-          metrics,
-          now,
-        },
-      }
-      const consumers = (reactions: Reactions) => createConsumers(reactions, options)
-      const documents = createDocuments(this.stores[role], now, true)
-      return { context: { app: { id, name }, publish, log: silent, now, newId }, documents, consumers }
+    const replica = {} as Replica
+    const start = <R extends Role>(role: R): void => {
+      Object.assign(replica, { [role]: this.#process(role, opened[role], () => start(role)) })
     }
-    const [order, payment] = [parts('order'), parts('payment')]
-    const orders = createOrderStore(order.documents)
-    const payments = createPaymentStore(payment.documents)
-    const policy = amountLimit(10_000)
-    return {
-      commands: {
-        order: createOrderCommands(orders, order.context),
-        payment: createPaymentCommands(payments, policy, payment.context),
-      },
-      consumers: {
-        order: order.consumers(createOrderReactions(orders, currencyOf('EUR'))),
-        payment: payment.consumers(createPaymentReactions(payments, policy, currencyOf('EUR'), payment.context)),
-      },
-    }
+    for (const role of roles) start(role)
+    return replica
   }
 
-  /** Creates a sidecar that publishes to the log. A record may go to any of three partitions, depending on its key. */
-  #sidecar(storeType: string): FakeSidecar {
-    const sidecar = new FakeSidecar(storeType)
-    const read = sidecar.read.bind(sidecar)
-    const publish = sidecar.publish.bind(sidecar)
-    const { transact, save } = sidecar
-    sidecar.publish = async (topic, events) => {
-      this.#fail('publish')
-      const isHalf = this.#meets('publish-half')
-      const out = isHalf ? events.slice(0, events.length / 2) : events
-      await publish(topic, out)
+  /** Starts a process. @param onKilled starts the next one */
+  #process<E extends Pick<Entity<unknown, unknown, object>, 'name' | 'reactions' | 'announceStored'>>(
+    role: Role,
+    open: (context: EntityContext) => E,
+    onKilled: () => void,
+  ): Process<E> {
+    const [now, trust] = [() => this.#now(), this.#trust]
+    const { Id: id, Name: name } = settings[role].App
+    const killed = Promise.withResolvers<undefined>()
+    const sidecar = this.#sidecar(this.stores[role], () => {
+      killed.resolve(undefined)
+      onKilled()
+    })
+    const documents = createDocuments(sidecar, now, true, {
+      elapsed: () => this.#elapsed,
+      report(error) {
+        throw error
+      },
+    })
+    const publishRecord = createPublisher(sidecar)
+    const entity = open({
+      app: { id, name },
+      documents,
+      publish: createPublish(publishRecord, trust, undefined),
+      log: silent,
+      now,
+      newId: () => guid(`new ${++this.#ids}`),
+    })
+    const consumers = createConsumers(entity.reactions, {
+      app: name,
+      publish: publishRecord,
+      trust,
+      appendTimes: async () => new Map<string, number>(),
+      refusals: refusals[role],
+      log: silent,
+      metrics,
+      now,
+    })
+    documents('').announcing.onVisit(entity.name, entity.announceStored)
+    return { entity, consumers, sweep: () => documents('').announcing.sweep(), killed: killed.promise }
+  }
+
+  /** Creates the sidecar of a process. It publishes to the log. A record may go to any of three partitions, depending on its key. */
+  #sidecar(store: FakeSidecar, onKilled: () => void): Sidecar {
+    let isDead = false
+    /** Runs a call of a living process. A call of a dead process waits for ever. */
+    async function alive<T>(call: () => Promise<T>): Promise<T> {
+      if (isDead) return never
+      try {
+        return await call()
+      } finally {
+        if (isDead) await never
+      }
+    }
+    async function fail({ isFatal }: Failure): Promise<void> {
+      if (!isFatal) throw down()
+      isDead = true
+      onKilled()
+      await never
+    }
+    const failAt = async (kind: Failure['kind']) => {
+      const failure = this.#met(kind)
+      if (failure) await fail(failure)
+    }
+    const write = async (execute: () => Promise<void>, executeHalf = execute): Promise<void> => {
+      await failAt('write')
+      const late = this.#met('write-late')
+      // The guards of the write may no longer hold then.
+      if (late) this.#late.push(() => execute().catch(() => {}))
+      if (late) await fail(late)
+      this.#writes += 1
+      // Every third write is slow, so that the stored data may change before the write takes effect.
+      if (this.#writes % 3 === 0) await delay(1)
+      const half = this.#met('write-half')
+      await (half ? executeHalf() : execute())
+      if (half) await fail(half)
+      await failAt('write-after')
+    }
+    const publish = async (topic: string, events: OutgoingEvent[]): Promise<void> => {
+      await failAt('publish')
+      const half = this.#met('publish-half')
+      const out = half ? events.slice(0, events.length / 2) : events
+      await store.publish(topic, out)
       for (const { key, value, headers } of out) {
         const partition = topic.endsWith('.dead') ? 0 : (key?.charCodeAt(0) ?? 0) % 3
         this.log.append({ topic, partition, key, value, headers })
       }
-      if (isHalf) throw down()
-      this.#fail('publish-after')
+      if (half) await fail(half)
+      await failAt('publish-after')
     }
-    sidecar.read = async (keys) => {
-      this.#fail('read')
-      return read(keys)
+    const read = async <T>(call: () => Promise<T>): Promise<T> => {
+      await failAt('read')
+      return call()
     }
-    sidecar.transact = async (writes) => {
-      await this.#write()
-      await transact.call(sidecar, writes)
-      this.#fail('write-after')
+    return {
+      writeIntervalMs: store.writeIntervalMs,
+      publish: (topic, events) => alive(() => publish(topic, events)),
+      read: (keys) => alive(() => read(() => store.read(keys))),
+      readOne: (key) => alive(() => read(() => store.readOne(key))),
+      transact: (writes) => alive(() => write(() => store.transact(writes))),
+      save(writes, etag, needed = 0) {
+        const half = writes.slice(0, Math.max(needed, writes.length / 2))
+        const [saveAll, saveHalf] = [writes, half].map((some) => () => store.save(some, etag, needed))
+        return alive(() => write(saveAll as () => Promise<void>, saveHalf))
+      },
+      store: () => store.store(),
+      storeServer: () => store.storeServer(),
+      requireServer: (server) => store.requireServer(server),
+      fault: () => store.fault(),
+      storeFault: () => store.storeFault(),
     }
-    sidecar.save = async (writes, etag, needed = 0) => {
-      await this.#write()
-      const isHalf = this.#meets('write-half')
-      const half = writes.slice(0, Math.max(needed, writes.length / 2))
-      await save.call(sidecar, isHalf ? half : writes, etag, needed)
-      if (isHalf) throw down()
-      this.#fail('write-after')
-    }
-    return sidecar
   }
 
-  async #write(): Promise<void> {
-    this.#fail('write')
-    this.#writes += 1
-    // Every third write is slow, so that the stored data may change before the write takes effect.
-    if (this.#writes % 3 === 0) await delay(1)
-  }
-
-  #fail(failure: Failure): void {
-    if (this.#meets(failure)) throw down()
-  }
-
-  /** Returns true once, when the failure is due. */
-  #meets(failure: Failure): boolean {
-    if (this.#failure !== failure) return false
+  /** Returns the failure once, when it is due. */
+  #met(kind: Failure['kind']): Failure | undefined {
+    const failure = this.#failure
+    if (failure?.kind !== kind) return undefined
+    failure.skipped -= 1
+    if (failure.skipped >= 0) return undefined
     this.#failure = undefined
-    return true
+    return failure
   }
 }
 
@@ -264,9 +356,9 @@ function queryEscape(bytes: Buffer): string {
     .join('')
 }
 
-export function documentsIn({ documents }: FakeSidecar): Record<string, unknown> {
-  return domainDocuments([...documents].map(([key, { value }]) => [key, JSON.stringify(value)]))
-}
+/** Returns the documents that follow from the log. */
+export const documentsIn = ({ documents }: FakeSidecar): Documents =>
+  domainDocuments([...documents].map(([key, { value }]) => [key, JSON.stringify(value)]))
 
 /** Returns, for each document that names a slot, the id in this slot. */
 export function listedIds(sidecar: FakeSidecar): string[] {

@@ -15,8 +15,8 @@ describe('the monitor without a broker', () => {
       now: () => new Date(),
       newId: randomUUID,
     })
-    const error = await Promise.resolve(app.background?.start()).catch((thrown: unknown) => thrown)
-    await app.background?.stop()
+    const error = await Promise.resolve(app.backgrounds[0]?.start()).catch((thrown: unknown) => thrown)
+    await app.backgrounds[0]?.stop()
     expect(error).to.be.instanceOf(SettingsError)
     expect((error as SettingsError).message).to.contain('Stream__Brokers: is missing')
   })

@@ -1,6 +1,10 @@
 export type { Caller } from './auth/caller.ts'
+export { type DecisionContext, type EntityDefinition, entity, Refused } from './entity/entity.ts'
+export { type Facts, facts } from './entity/facts.ts'
+export { type Done, type Entity, openEntity } from './entity/open-entity.ts'
+export { getRoute, listRoute } from './entity/read-routes.ts'
 export { timeLimit } from './limits.ts'
-export { type App, createApp, createParts } from './runtime/create-app.ts'
+export { type AllParts, type App, createApp, createParts, withEntities } from './runtime/create-app.ts'
 export {
   type Background,
   defineService,

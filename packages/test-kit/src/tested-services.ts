@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url'
 import { doesConsume, repository, type Service, services } from '@orderflow/cli'
 import type { EventType } from '@orderflow/envelope'
 import {
+  type AllParts,
   type BaseSettings,
   createDocuments,
   createLog,
@@ -11,7 +12,6 @@ import {
   handledTypes,
   readSettings,
   type ServiceDefinition,
-  type ServiceParts,
 } from '@orderflow/service-kit'
 import { FakeSidecar, type Subject } from '@orderflow/service-kit/testing'
 
@@ -19,7 +19,7 @@ export interface TestedService extends Service {
   definition: ServiceDefinition
   settings: BaseSettings
   /** The routes and reactions of the service. The specs do not call them. */
-  parts: ServiceParts
+  parts: AllParts
   subject: Subject
 }
 
@@ -59,7 +59,7 @@ async function load(service: Service): Promise<TestedService> {
   return { ...service, definition, settings, parts: partsOf(definition, settings), subject }
 }
 
-function partsOf(definition: ServiceDefinition, settings: BaseSettings): ServiceParts {
+function partsOf(definition: ServiceDefinition, settings: BaseSettings): AllParts {
   const now = () => new Date(0)
   return createParts(definition, {
     settings,

@@ -26,8 +26,6 @@ function created(Version: number, OrderId: string, payload: object = {}) {
 }
 type Created = ReturnType<typeof created>
 
-const factOf = ({ AppName: _, ...event }: Created) => event
-
 const valuesOf = ({ published }: FakeSidecar) => published.map(({ value }) => Buffer.from(value).toString())
 
 describe('an OrderCreated with a Note, which version 2 added', () => {
@@ -63,7 +61,9 @@ describe('an OrderCreated with a Note, which version 2 added', () => {
       ),
     )
   const get = (id: string) => withServer(orders().web, (url) => send<Record<string, unknown>>(`${url}/v1/orders/${id}`))
-  const documentOf = (id: string) => sidecar.documents.get(`order/${id}/OrderCreated`)?.value as { event: Created }
+  const storedIn = (id: string) =>
+    (sidecar.documents.get(`order/${id}`)?.value as { state: { OrderCreated: Created } } | undefined)?.state
+      .OrderCreated
   const deadLetters = () => sidecar.published.map(({ headers }) => headers['deadletter-reason'])
 
   it('stores, publishes and shows the note of a request', async () => {
@@ -120,7 +120,7 @@ describe('an OrderCreated with a Note, which version 2 added', () => {
     expect((await get(event.Payload.OrderId)).body)
       .to.include({ status: 'Created' })
       .and.not.to.have.property('note')
-    expect(documentOf(event.Payload.OrderId).event.Version).to.equal(2)
+    expect(storedIn(event.Payload.OrderId)?.Version).to.equal(2)
   })
 
   it('results in a payment in both versions', async () => {
@@ -137,7 +137,8 @@ describe('an OrderCreated with a Note, which version 2 added', () => {
     newer.Payload.OrderId = older.Payload.OrderId
     newer.Id = older.Id
     Object.assign(newer, { CorrelationId: older.CorrelationId, TraceId: older.TraceId })
-    sidecar.writeElsewhere(`order/${older.Payload.OrderId}/OrderCreated`, { event: factOf(older), listed: '0:0' })
+    const state = { OrderCreated: older }
+    sidecar.writeElsewhere(`order/${older.Payload.OrderId}`, { state, listed: '0:0:0' })
     const [{ body }, stored] = [await get(older.Payload.OrderId), structuredClone(sidecar.documents)]
     expect(body).to.include({ customerName: 'Ada', total: 42.5 })
     const service = orders()
@@ -165,14 +166,20 @@ describe('an OrderCreated with a Note, which version 2 added', () => {
     expect(valuesOf(sidecar)).to.deep.equal([second, created(1, id, { Total: 1 })].map((each) => JSON.stringify(each)))
   })
 
-  it('completes an order whose Idempotency-Key was reserved in version 1', async () => {
+  it('announces an order that a request stored in version 1, in version 1', async () => {
     const { App } = settingsOf(orderService)
     const id = deterministicId('order', App.Id, 'key')
-    const claim = { ...created(1, id), AppId: App.Id, AppName: App.Name }
-    sidecar.writeElsewhere(`order/${id}/claim`, claim)
+    const event = {
+      ...created(1, id),
+      Id: deterministicId('event', id, 'OrderCreated'),
+      AppId: App.Id,
+      AppName: App.Name,
+    }
+    const unannounced = [{ event: 'OrderCreated', mark: '0:1:other' }]
+    sidecar.writeElsewhere(`order/${id}`, { state: { OrderCreated: event }, listed: '0:0:0', unannounced })
     const { status, body } = await place({}, { 'idempotency-key': 'key' })
     expect([status, body.id]).to.deep.equal([201, id])
-    expect(valuesOf(sidecar).map((value) => JSON.parse(value))).to.deep.equal([claim])
+    expect(valuesOf(sidecar).map((value) => JSON.parse(value))).to.deep.equal([event])
     expect((await place({ note: Note }, { 'idempotency-key': 'key' })).status).to.equal(422)
   })
 

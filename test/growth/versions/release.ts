@@ -3,7 +3,7 @@ import type { RepositoryCopy } from '../../support/checkouts/repository-copy.ts'
 
 const schema = 'envelope-schema/schemas/events/OrderCreated.2.json'
 const fixture = 'envelope-schema/fixtures/invalid/unknown-version.json'
-const domain = 'order-service/src/domain/order.ts'
+const domain = 'order-service/src/order.ts'
 
 /** The files to edit by hand. All other changed files are generated. */
 export const editedFiles = [schema, fixture, domain]

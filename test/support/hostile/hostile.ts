@@ -1,14 +1,13 @@
 import { type Service, serviceNamed } from '@orderflow/cli'
 import { EnvelopeError, type EventType, orderEvents, paymentEvents, selectEvent } from '@orderflow/envelope-schema'
-import type { OrderEvent } from '@orderflow/order-service/domain'
-import { createReactions as orderReactions } from '@orderflow/order-service/reactions'
+import type { factNames } from '@orderflow/order-service/order'
 import { service as orderService } from '@orderflow/order-service/service'
-import { createReactions as paymentReactions } from '@orderflow/payment-service/reactions'
+import { paymentIdOf } from '@orderflow/payment-service/payment'
 import { service as paymentService } from '@orderflow/payment-service/service'
-import { paymentIdOf } from '@orderflow/payment-service/store'
 import { type BaseSettings, type Reactions, readSettings } from '@orderflow/service-kit'
+import type { Documents } from '@orderflow/test-kit'
 import fc from 'fast-check'
-import type { Role } from '../world.ts'
+import { type Role, World } from '../world.ts'
 
 export interface HostileRecord {
   topic: string
@@ -26,7 +25,7 @@ const ours: (BaseSettings['App'] & Pick<Service, 'publishes'>)[] = [orderService
 })
 
 /** The names of the events that services handle. order-service handles all of them. */
-export type HandledName = OrderEvent['Name']
+export type HandledName = (typeof factNames)[number]
 
 /** Generates any UTF-16 text as JSON, including lone surrogates, control characters and changes of direction. */
 const anyText = fc
@@ -164,10 +163,11 @@ const headerValue = fc.oneof(
 /** Kafka rejects a batch above 256 KiB (packages/service-kit/src/stream/topic-settings.ts), so services never see such a record. */
 const maxValueBytes = 250_000
 
+const [replica] = new World().replicas
 /** The names of the events that each service handles, by topic. They come from its reactions, which are never called here. */
 const handled: Record<Role, Record<string, HandledName[]>> = {
-  order: namesIn(orderReactions(...([{}, {}] as unknown as Parameters<typeof orderReactions>))),
-  payment: namesIn(paymentReactions(...([{}, {}, {}, {}] as unknown as Parameters<typeof paymentReactions>))),
+  order: namesIn(replica.order.entity.reactions),
+  payment: namesIn(replica.payment.entity.reactions),
 }
 
 function namesIn(reactions: Reactions): Record<string, HandledName[]> {
@@ -228,11 +228,17 @@ const hostileRecord = fc
 export const hostileRecords = (minLength: number, maxLength = minLength): fc.Arbitrary<HostileRecord[]> =>
   fc.uniqueArray(hostileRecord, { minLength, maxLength, selector: ({ orderId }) => orderId })
 
+/** A change of a document. */
+interface Effect {
+  /** Returns true if one of the documents contains the effect. */
+  isIn(documents: Documents): boolean
+}
+
 /**
- * Returns the result of a record in a service: `unnoticed`, the key of a document, or undefined for a dead letter.
+ * Returns the expected result of a record in a service: `unnoticed`, an effect, or undefined for a dead letter.
  * @param signs true if our services sign their events
  */
-export function endOf(role: Role, record: HostileRecord, signs: boolean): 'unnoticed' | { key: string } | undefined {
+export function endOf(role: Role, record: HostileRecord, signs: boolean): 'unnoticed' | Effect | undefined {
   const { topic, orderId, value } = record
   const names = handled[role][topic]
   if (!names) return 'unnoticed'
@@ -240,7 +246,15 @@ export function endOf(role: Role, record: HostileRecord, signs: boolean): 'unnot
   if (name === undefined) return undefined
   if (!names.includes(name as HandledName)) return isMisspelt(name, names) ? undefined : 'unnoticed'
   if (!isBelieved(topic, name, claimed, record.isSigned || !signs)) return undefined
-  return { key: role === 'order' ? `order/${id}/${name}` : `payment/${paymentIdOf(id)}` }
+  const isDecided = role === 'payment' && name === 'OrderCreated'
+  const key = role === 'order' ? `order/${id}` : `payment/${paymentIdOf(id)}`
+  const facts = isDecided ? ['PaymentApproved', 'PaymentRejected'] : [name]
+  return {
+    isIn(documents) {
+      const { state } = Object(documents[key]) as { state?: object }
+      return facts.some((fact) => Object.hasOwn(state ?? {}, fact))
+    },
+  }
 }
 
 /** Returns true if a receiver accepts the publisher by the rules of docs/trust.md. The trust file accepts unlisted publishers. */

@@ -31,7 +31,7 @@ export async function deliverLarge(records: LargeRecord[]): Promise<Delivered & 
       if (record.topic !== topic) return []
       const reason = reasons.get(delivered.positions[index] ?? '')
       const known = endOf(role, record, true)
-      const isFact = typeof known === 'object' && known.key in documents
+      const isFact = typeof known === 'object' && known.isIn(documents)
       const end = reason ?? (isFact ? 'fact' : 'nothing')
       return [{ role, record, end, isExpected: end === (record.reason ?? 'fact') }]
     })

@@ -1,8 +1,7 @@
 import { once } from 'node:events'
 import { DatabaseSync } from 'node:sqlite'
-import type { PaymentState } from '@orderflow/payment-service/domain'
 import { Consumer, type Message, Producer } from '@platformatic/kafka'
-import { pay, paymentKey, readOrderCreated } from './payment.ts'
+import { type PaymentState, pay, paymentKey, readOrderCreated } from './payment.ts'
 
 // `node direct-payments.ts` with BROKER, DATABASE and TOPIC (to publish to): a Kafka client and SQLite in one process.
 const { BROKER: broker = '', DATABASE: file = '', TOPIC: topic = '' } = process.env

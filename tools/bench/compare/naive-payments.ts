@@ -1,7 +1,6 @@
-import type { PaymentState } from '@orderflow/payment-service/domain'
 import express from 'express'
 import { get, publish, save } from './dapr.ts'
-import { pay, paymentKey, readOrderCreated } from './payment.ts'
+import { type PaymentState, pay, paymentKey, readOrderCreated } from './payment.ts'
 
 // `node naive-payments.ts` with PORT, DAPR_HTTP_PORT and TOPIC (to publish to): one event per delivery.
 const topic = process.env.TOPIC ?? ''

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createEnvelope, type Envelope } from '@orderflow/envelope-schema'
-import { type PlaceOrder, placedType } from '@orderflow/order-service/domain'
+import { type PlaceOrder, placedType } from '@orderflow/order-service/order'
 import { bodyReader, contractFields } from '@orderflow/service-kit'
 
 export interface Order extends PlaceOrder {

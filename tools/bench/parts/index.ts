@@ -5,6 +5,7 @@ import { compare } from './compare.ts'
 import { envelope } from './envelope.ts'
 import { gateway } from './gateway.ts'
 import { growth } from './growth.ts'
+import { key } from './key.ts'
 import { large } from './large.ts'
 import { latency } from './latency.ts'
 import { loop } from './loop.ts'
@@ -30,6 +31,7 @@ export const parts = {
   latency,
   outbox,
   growth,
+  key,
   large,
   replicas,
   secured,

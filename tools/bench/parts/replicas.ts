@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { addPartitions, membersMissing, membersOf, type ProcessSpec, serviceNamed, topics } from '@orderflow/cli'
 import { orderEvents as orderEventsTopic, paymentEvents } from '@orderflow/envelope-schema'
-import { paymentIdOf } from '@orderflow/payment-service/store'
+import { paymentIdOf } from '@orderflow/payment-service/payment'
 import { type Findings, number } from '../report/findings.ts'
 import type { Part } from '../report/part.ts'
 import { type BenchStack, withBenchStack } from '../support/bench-stack.ts'

@@ -52,6 +52,11 @@ const pictures: Record<PartName, Picture> = {
     unit: 'MiB',
     series: orderProcesses.map((column) => ({ column })),
   },
+  key: {
+    title: 'Events of one key and of different keys, decided by an entity',
+    unit: 'events/s',
+    series: [{ column: 'one key' }, { column: 'different keys' }],
+  },
   large: {
     title: 'Largest resident memory, by the size of the records',
     unit: 'MiB',

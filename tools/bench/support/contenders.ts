@@ -10,7 +10,7 @@ import {
   repository,
 } from '@orderflow/cli'
 import { deadLetterTopic, orderEvents, paymentEvents } from '@orderflow/envelope-schema'
-import { paymentIdOf } from '@orderflow/payment-service/store'
+import { paymentIdOf } from '@orderflow/payment-service/payment'
 import { Pool } from 'pg'
 import type { BenchStack } from './bench-stack.ts'
 import { type Peer, peers } from './peers.ts'

@@ -1,6 +1,6 @@
 import { type Addresses, eventually, urlOf } from '@orderflow/cli'
-import type { Order } from '@orderflow/order-service/domain'
-import type { Payment } from '@orderflow/payment-service/domain'
+import type { Order } from '@orderflow/order-service/order'
+import type { Payment } from '@orderflow/payment-service/payment'
 import { send } from '@orderflow/service-kit/testing'
 
 export { type Answer, post, send } from '@orderflow/service-kit/testing'

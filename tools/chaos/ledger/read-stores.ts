@@ -10,7 +10,7 @@ export const storedPrefixes = { 'order-service': 'order/', 'payment-service': 'p
 
 /**
  * Reads the stores directly into the ledger, not through services and sidecars.
- * @param stores the documents of each service, in the order of their keys
+ * @param stores the documents of each service
  */
 export async function readStores(stores: Record<string, Documents>, book: Book): Promise<void> {
   await book.together(async () => {
@@ -19,56 +19,44 @@ export async function readStores(stores: Record<string, Documents>, book: Book):
   })
 }
 
-interface Fact {
-  event: { Payload: { CustomerName: string; Total: number; Amount: number } }
+interface Entity {
+  /** The events of the order or payment, by name. Missing if a sweep created the document, and no event has arrived. */
+  state?: Record<
+    string,
+    { Payload: { CustomerName: string; OrderId: string; Total: number; Amount: number } } | undefined
+  >
 }
 
-interface Payment {
-  state: {
-    decision?: { orderId: string; amount: number; approved: boolean }
-    refund?: object
-  }
-}
-
-/** Builds each order from its facts. They follow each other, because the documents are in the order of their keys. */
+/** Repeats the table in docs/orders.md instead of using order-service’s code. Skips orders of which only other events arrived. */
 async function* ordersIn(documents: Documents): AsyncGenerator<StoredOrder> {
-  let id = ''
-  let facts = new Map<string, Fact>()
   for await (const [key, document] of documents) {
-    const [, orderId = '', name = ''] = key.split('/')
-    if (orderId !== id) {
-      yield* orderOf(id, facts)
-      id = orderId
-      facts = new Map()
-    }
-    facts.set(name, document as Fact)
+    const { state = {} } = document as Entity
+    if (!state.OrderCreated) continue
+    const { CustomerName: name, Total: total } = state.OrderCreated.Payload
+    const charged = (state.PaymentApproved ?? state.PaymentRejected)?.Payload.Amount
+    yield { id: key.split('/')[1] ?? '', name, total, status: statusOf(state), charged }
   }
-  yield* orderOf(id, facts)
 }
 
-/** Repeats the table in docs/orders.md instead of using order-service’s code. */
-function orderOf(id: string, facts: Map<string, Fact>): StoredOrder[] {
-  const created = facts.get('OrderCreated')
-  if (!created) return []
-  const result = facts.get('PaymentApproved') ?? facts.get('PaymentRejected')
-  const { CustomerName: name, Total: total } = created.event.Payload
-  return [{ id, name, total, status: statusOf(facts), charged: result?.event.Payload.Amount }]
-}
-
-function statusOf(facts: Map<string, Fact>): string {
-  if (facts.has('PaymentRefunded')) return 'Refunded'
-  if (facts.has('OrderCancelled')) return 'Cancelled'
-  if (facts.has('PaymentApproved')) return 'Paid'
-  return facts.has('PaymentRejected') ? 'PaymentRejected' : 'Created'
+function statusOf(state: NonNullable<Entity['state']>): string {
+  if (state.PaymentRefunded) return 'Refunded'
+  if (state.OrderCancelled) return 'Cancelled'
+  if (state.PaymentApproved) return 'Paid'
+  return state.PaymentRejected ? 'PaymentRejected' : 'Created'
 }
 
 /** Skips documents that have only a cancellation. */
 async function* paymentsIn(documents: Documents): AsyncGenerator<StoredPayment> {
   for await (const [key, document] of documents) {
-    const { decision, refund } = (document as Payment).state
+    const {
+      PaymentApproved: approved,
+      PaymentRejected: rejected,
+      PaymentRefunded: refunded,
+    } = (document as Entity).state ?? {}
+    const decision = approved ?? rejected
     if (!decision) continue
-    const { orderId, amount, approved } = decision
-    const status = approved ? (refund ? 'Refunded' : 'Approved') : 'Rejected'
+    const { OrderId: orderId, Amount: amount } = decision.Payload
+    const status = approved ? (refunded ? 'Refunded' : 'Approved') : 'Rejected'
     yield { id: key.split('/')[1] ?? '', orderId, amount, status }
   }
 }

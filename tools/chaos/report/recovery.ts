@@ -1,5 +1,5 @@
 import { entryOf, poll } from '@orderflow/cli'
-import type { Order } from '@orderflow/order-service/domain'
+import type { Order } from '@orderflow/order-service/order'
 import { send } from '../clients/api.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { Book } from '../ledger/book.ts'

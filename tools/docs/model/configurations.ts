@@ -5,7 +5,7 @@ import { basename, join } from 'node:path'
 export interface Configuration {
   /** For example `Batch`, or `Batch without Etag`. */
   name: string
-  /** The name of its .cfg file without the ending, for example `Orders.rebuild`. */
+  /** The name of its .cfg file without the ending, for example `Entity.apart`. */
   model: string
   without?: string
   module: string

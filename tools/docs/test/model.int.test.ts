@@ -17,7 +17,7 @@ describe('TLC', () => {
   }
 
   it('confirms that a model holds', async () => {
-    const { violated, states } = await checked('Orders.live')
+    const { violated, states } = await checked('Entity.facts')
     expect(violated).to.equal(undefined)
     expect(states).to.be.above(100)
   })
@@ -29,7 +29,7 @@ describe('TLC', () => {
   })
 
   it('finds a violation of a temporal property', async () => {
-    expect((await checked('Orders.live without OwnSubscription')).violated).to.equal('LoggedIsStored')
+    expect((await checked('Entity.facts without OwnSubscription')).violated).to.equal('LoggedIsStored')
   })
 
   it('reports a wrong module as an error', async () => {

@@ -56,9 +56,11 @@ export function topicConstants(app?: Application): string {
   return ['// Generated from services.json by make generate. Do not edit.\n', ...constants].join('\n')
 }
 
-/** Returns envelope-schema/topics.json: the partition key and the events of each topic. */
+/** Returns envelope-schema/topics.json: the partition key, the events of each topic, and those that others may publish. */
 export function topicsFile(): string {
-  return write(Object.fromEntries(topicsWithEvents().map(({ name, key, events }) => [name, { key, events }])))
+  return write(
+    Object.fromEntries(topicsWithEvents().map(({ name, key, events, outside }) => [name, { key, events, outside }])),
+  )
 }
 
 /** Returns the valid fixtures that have all fields. */

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type EventName, eventNames, isGuidField, newestType, payloadFields } from '@orderflow/envelope'
+import { type EventName, eventNames, examplePayload, isGuidField, newestType, payloadFields } from '@orderflow/envelope'
+import { watched } from '@orderflow/service-kit'
 import { type Application, topicOfEvent } from '@orderflow/service-kit/application'
 import { CliError } from '../lib/error.ts'
 import { isIdentifier } from '../lib/identifier.ts'
@@ -30,7 +31,16 @@ export function serviceFiles(name: string, event: HeardEvent): Map<string, strin
   const defined = new Map([...namesOf(name), ...heardVariables(event, [...texts.values()].join('\n'))])
   requireUnused(name, texts, (text) => renamed(text, defined))
   const names = new Map([...defined, ...heardNames(event), ...packageNames(name), [newAppId, randomUUID()]])
-  return new Map(files.map(([path, text]) => [renamed(path, names), renamed(text, names)]))
+  const own = new Map(files.map(([path, text]) => [renamed(path, names), renamed(text, names)]))
+  return own.set('reads.json', readsFile(event))
+}
+
+/** Returns reads.json. The service keeps the whole event, so it reads all of its fields. */
+function readsFile({ name }: HeardEvent): string {
+  const event = eventNames.find((known) => known === name)
+  const fields: string[] = []
+  if (event) JSON.stringify(watched(examplePayload(event), '', (pointer) => fields.push(pointer)))
+  return `${JSON.stringify(event ? { [newestType(event)]: fields.toSorted() } : {}, null, 2)}\n`
 }
 
 /** The AppId of the template. */

@@ -30,8 +30,8 @@ export interface EnsureOptions {
   signal?: AbortSignal | undefined
 }
 
-/** The part of a service's readiness that names a store without acknowledged writes (packages/service-kit/src/runtime/lost-writes.ts). */
-const lostWrites = 'a-store-that-lost-writes'
+/** The parts of a service's readiness that name a store that needs a rebuild (packages/service-kit/src/runtime/lost-writes.ts). */
+const rebuildReasons = /#(a-store-that-lost-writes|documents-of-entities)\b/
 const rebuildStep = 'make down, then make up REBUILD=1'
 
 const kafkaTimeoutMs = 60_000
@@ -188,7 +188,7 @@ async function waitForProcess(
   const processes = [...brokerNames(plan), name]
   await waitUntil(name, { folder: plan.folder, processes, timeoutMs: servicesTimeoutMs, signal }, async () => {
     const missing = await missingOf(plan, name, stale)
-    if (missing?.includes(lostWrites)) throw new CliError('data-lost', missing, { nextStep: rebuildStep })
+    if (missing && rebuildReasons.test(missing)) throw new CliError('data-lost', missing, { nextStep: rebuildStep })
     return missing
   })
   options.onProgress(consumerBehind(name) ? `${name}: consuming` : `${name}: ready`)

@@ -8,7 +8,10 @@ const textOf = (event: typeof placeholder) => [...serviceFiles('gift-card-servic
 describe('the template of a service', () => {
   it('contains the event of the new service, and no words of the example', () => {
     const text = textOf({ name: 'ParcelSent', constant: 'parcelEvents', key: 'ParcelId' })
-    expect(text).to.contain("FullEvent<'ParcelSent'>").and.contain('[parcelEvents]').and.contain('parcelId: guidText')
+    expect(text)
+      .to.contain("facts(['ParcelSent'])")
+      .and.contain('underKey(parcelEvents')
+      .and.contain('parcelId: guidText')
     expect(text).not.to.match(/order(?!flow)\w|an order|payment|customer|amount|policy|approved/i)
     expect(text).not.to.match(/\ban? Parcel/)
     expect(text)
@@ -16,9 +19,11 @@ describe('the template of a service', () => {
       .and.not.to.match(/spare.?part/i)
   })
 
-  it('lists the field of the key as read, in the newest version of its event', () => {
-    const files = serviceFiles('gift-card-service', { name: 'OrderCancelled', constant: 'orderEvents', key: 'OrderId' })
-    expect(JSON.parse(files.get('reads.json') ?? '{}')).to.deep.equal({ 'OrderCancelled@1': ['/OrderId'] })
+  it('lists all fields as read, in the newest version of its event', () => {
+    const files = serviceFiles('gift-card-service', { name: 'OrderCreated', constant: 'orderEvents', key: 'OrderId' })
+    expect(JSON.parse(files.get('reads.json') ?? '{}')).to.deep.equal({
+      'OrderCreated@1': ['/CustomerName', '/CustomerTaxId', '/OrderId', '/Total'],
+    })
     const other = serviceFiles('gift-card-service', { name: 'ParcelSent', constant: 'parcelEvents', key: 'ParcelId' })
     expect(other.get('reads.json')).not.to.contain('@1')
   })

@@ -1,3 +1,3 @@
 export { ClientMissingError, type KafkaAddress, reasonOf } from './address.ts'
 export { openPublisher, type PublishedPosition, type Publisher } from './publisher.ts'
-export { keyFields, keyOf, type OutgoingRecord, traceHeaders } from './record.ts'
+export { isFromOutside, keyFields, keyOf, type OutgoingRecord, topicOfEvent, traceHeaders } from './record.ts'

@@ -36,14 +36,25 @@ export function otherTopicOf(document: unknown, topic: string): string | undefin
 }
 
 function topicOf(document: unknown): string | undefined {
-  const name = (document as { Name?: unknown } | null)?.Name
-  return Object.entries(declaredTopics()).find(([, { events }]) => events.includes(String(name)))?.[0]
+  return topicOfEvent(String((document as { Name?: unknown } | null)?.Name))
+}
+
+/** Returns the topic of an event; undefined if the contract lacks it. */
+export function topicOfEvent(name: string): string | undefined {
+  return Object.entries(declaredTopics()).find(([, { events }]) => events.includes(name))?.[0]
+}
+
+/** Returns true if other applications may publish the event, too. */
+export function isFromOutside(name: string): boolean {
+  return Object.values(declaredTopics()).some(({ outside }) => outside.includes(name))
 }
 
 interface Topic {
   /** Fields of the Payload whose values form the partition key. */
   key: readonly string[]
   events: readonly string[]
+  /** The events that other applications may publish. */
+  outside: readonly string[]
 }
 
 /** The content of topics.json, which is read at the first use, because `make generate` writes the file. */

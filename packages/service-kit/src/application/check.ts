@@ -27,16 +27,14 @@ function describe({ keyword, instancePath, params, message, propertyName }: Erro
   return [`${instancePath || 'the file'}: ${message}`]
 }
 
-/** Returns a message for each part of services.json that contradicts another part. */
-export function problemsOf(application: Application): string[] {
-  return [
-    ...topicProblems(application),
-    ...eventProblems(application),
-    ...reactionProblems(application),
-    ...objectiveProblems(application),
-    ...demoProblems(application),
-    ...portProblems(application),
-  ]
+/** Yields a message for each part of services.json that contradicts another part. */
+export function* problemsOf(application: Application): Generator<string> {
+  yield* topicProblems(application)
+  yield* eventProblems(application)
+  yield* reactionProblems(application)
+  yield* objectiveProblems(application)
+  yield* demoProblems(application)
+  yield* portProblems(application)
 }
 
 function hasField(event: string, field: string): boolean {
@@ -47,129 +45,95 @@ const hasSchema = (event: string) => (eventNames as readonly string[]).includes(
 const unknownEvent = (event: string) =>
   `${event} has no schema; add envelope-schema/schemas/events/${event}.1.json, or use one of ${eventNames.join(', ')}`
 
-function topicProblems({ topics, services }: Application): string[] {
+function* topicProblems({ topics, services }: Application): Generator<string> {
   const names = topics.map(({ name }) => name)
   const constants = topics.map(({ constant }) => constant)
-  const used = Object.entries(services).flatMap(([service, { consumes, produces }]) => [
-    ...Object.keys(consumes).map((topic) => ({ topic, at: `/services/${service}/consumes/${topic}` })),
-    ...Object.keys(produces).map((topic) => ({ topic, at: `/services/${service}/produces/${topic}` })),
-  ])
-  return [
-    ...used
-      .filter(({ topic }) => !names.includes(topic))
-      .map(({ topic, at }) => `${at}: unknown topic ${topic}; add it to /topics, or use one of ${names.join(', ')}`),
-    ...topics
-      .filter(({ name }) => !used.some(({ topic }) => topic === name))
-      .map(({ name }) => `/topics/${name}: no service produces or consumes it; remove it, or add it to a service`),
-    ...topics
-      .filter(({ constant }, index) => constants.indexOf(constant) !== index)
-      .map(
-        ({ name, constant }) =>
-          `/topics/${name}/constant: ${constant} is also the constant of another topic; choose another one`,
-      ),
-    ...topics.flatMap((topic) => {
-      const events = eventsOf({ services }, topic)
-      return topic.key
-        .filter((field) => events.length > 0 && !events.some((event) => hasField(event, field)))
-        .map(
-          (field) =>
-            `/topics/${topic.name}/key: no event of the topic has ${field}; name a field of ${events.join(', ')}`,
-        )
-    }),
-  ]
+  const used = new Set<string>()
+  for (const [service, { consumes, produces }] of Object.entries(services))
+    for (const [kind, own] of Object.entries({ consumes, produces }))
+      for (const topic of Object.keys(own)) {
+        used.add(topic)
+        if (names.includes(topic)) continue
+        yield `/services/${service}/${kind}/${topic}: unknown topic ${topic}; add it to /topics, or use one of ${names.join(', ')}`
+      }
+  for (const name of names)
+    if (!used.has(name)) yield `/topics/${name}: no service produces or consumes it; remove it, or add it to a service`
+  for (const [index, { name, constant }] of topics.entries())
+    if (constants.indexOf(constant) !== index)
+      yield `/topics/${name}/constant: ${constant} is also the constant of another topic; choose another one`
+  for (const topic of topics) {
+    const events = eventsOf({ services }, topic)
+    for (const field of topic.key)
+      if (events.length > 0 && !events.some((event) => hasField(event, field)))
+        yield `/topics/${topic.name}/key: no event of the topic has ${field}; name a field of ${events.join(', ')}`
+  }
 }
 
-function eventProblems({ topics, services }: Application): string[] {
+function* eventProblems({ topics, services }: Application): Generator<string> {
   const topicOf = new Map<string, string>()
-  const named = [
-    ...topics.map(({ name, outside }) => ({ at: `/topics/${name}/outside`, topic: name, events: outside })),
-    ...Object.entries(services).flatMap(([service, { produces }]) =>
-      Object.entries(produces).map(([topic, events]) => ({
-        at: `/services/${service}/produces/${topic}`,
-        topic,
-        events,
-      })),
-    ),
-  ]
-  return named.flatMap(({ at, topic, events }) =>
-    events.flatMap((event) => {
+  function* problemsAt(at: string, topic: string, events: readonly string[]): Generator<string> {
+    for (const event of events) {
       const other = topicOf.get(event) ?? topic
       topicOf.set(event, other)
-      return [
-        ...(hasSchema(event) ? [] : [`${at}: ${unknownEvent(event)}`]),
-        ...(other === topic ? [] : [`${at}: ${event} is also an event of ${other}; an event has one topic`]),
-      ]
-    }),
-  )
+      if (!hasSchema(event)) yield `${at}: ${unknownEvent(event)}`
+      if (other !== topic) yield `${at}: ${event} is also an event of ${other}; an event has one topic`
+    }
+  }
+  for (const { name, outside } of topics) yield* problemsAt(`/topics/${name}/outside`, name, outside)
+  for (const [service, { produces }] of Object.entries(services))
+    for (const [topic, events] of Object.entries(produces))
+      yield* problemsAt(`/services/${service}/produces/${topic}`, topic, events)
 }
 
-function reactionProblems({ reactions, services }: Application): string[] {
+function* reactionProblems({ reactions, services }: Application): Generator<string> {
   const firstOf = new Map<string, { at: string; about: string }>()
-  return reactions.flatMap(({ after, answers, by, about }, index) => {
+  for (const [index, { after, answers, by, about }] of reactions.entries()) {
     const at = `/reactions/${index}`
     const unknown = [after, ...answers].filter((event) => !hasSchema(event))
-    if (unknown.length > 0) return unknown.map((event) => `${at}: ${unknownEvent(event)}`)
-    const published = Object.values(services[by]?.produces ?? {}).flat()
-    return [
-      ...(services[by] ? [] : [serviceProblem(`${at}/by`, by, services)]),
-      ...(!services[by] || answers.some((event) => published.includes(event))
-        ? []
-        : [`${at}/by: ${by} publishes none of ${answers.join(', ')}; name the service that does`]),
-      ...[after, ...answers].flatMap((event) => {
-        const first = firstOf.get(event) ?? { at, about }
-        firstOf.set(event, first)
-        if (!hasField(event, about))
-          return [`${at}/about: ${event} has no field ${about || 'that is a key'}; name a field that all of them have`]
-        return first.about === about
-          ? []
-          : [
-              `${first.at}/about, ${at}/about: ${event} is about ${first.about} in the first and ${about} in the second; use one field for it (default: the first key field of the topic of \`after\`)`,
-            ]
-      }),
-    ]
-  })
+    for (const event of unknown) yield `${at}: ${unknownEvent(event)}`
+    if (unknown.length > 0) continue
+    const published = services[by] && Object.values(services[by].produces).flat()
+    if (!published) yield serviceProblem(`${at}/by`, by, services)
+    else if (!answers.some((event) => published.includes(event)))
+      yield `${at}/by: ${by} publishes none of ${answers.join(', ')}; name the service that does`
+    for (const event of [after, ...answers]) {
+      const first = firstOf.get(event) ?? { at, about }
+      firstOf.set(event, first)
+      if (!hasField(event, about))
+        yield `${at}/about: ${event} has no field ${about || 'that is a key'}; name a field that all of them have`
+      else if (first.about !== about)
+        yield `${first.at}/about, ${at}/about: ${event} is about ${first.about} in the first and ${about} in the second; use one field for it (default: the first key field of the topic of \`after\`)`
+    }
+  }
 }
 
-function objectiveProblems({ objective, services }: Application): string[] {
-  if (!objective) return []
+function* objectiveProblems({ objective, services }: Application): Generator<string> {
+  if (!objective) return
   const { event, service, seconds } = objective
-  return [
-    ...(services[service] ? [] : [serviceProblem('/objective/service', service, services)]),
-    ...((eventTypes as readonly string[]).includes(event)
-      ? []
-      : [`/objective/event: ${event} has no schema; use one of ${eventTypes.join(', ')}`]),
-    ...(reactionBuckets.includes(seconds)
-      ? []
-      : [
-          `/objective/seconds: the metric orderflow_reaction_seconds has no bucket of ${seconds} s; use one of ${reactionBuckets.join(', ')}`,
-        ]),
-  ]
+  if (!services[service]) yield serviceProblem('/objective/service', service, services)
+  if (!(eventTypes as readonly string[]).includes(event))
+    yield `/objective/event: ${event} has no schema; use one of ${eventTypes.join(', ')}`
+  if (!reactionBuckets.includes(seconds))
+    yield `/objective/seconds: the metric orderflow_reaction_seconds has no bucket of ${seconds} s; use one of ${reactionBuckets.join(', ')}`
 }
 
-function demoProblems({ demo, services }: Application): string[] {
-  if (!demo) return []
-  const named = [
-    { at: '/demo/service', name: demo.service },
-    ...demo.show.map(({ service }, index) => ({ at: `/demo/show/${index}/service`, name: service })),
-  ]
-  return [
-    ...named.filter(({ name }) => !services[name]).map(({ at, name }) => serviceProblem(at, name, services)),
-    ...demo.until.events
-      .filter((event) => !hasSchema(event))
-      .map((event) => `/demo/until/events: ${unknownEvent(event)}`),
-  ]
+function* demoProblems({ demo, services }: Application): Generator<string> {
+  if (!demo) return
+  if (!services[demo.service]) yield serviceProblem('/demo/service', demo.service, services)
+  for (const [index, { service }] of demo.show.entries())
+    if (!services[service]) yield serviceProblem(`/demo/show/${index}/service`, service, services)
+  for (const event of demo.until.events) if (!hasSchema(event)) yield `/demo/until/events: ${unknownEvent(event)}`
 }
 
-function portProblems({ services }: Application): string[] {
+function* portProblems({ services }: Application): Generator<string> {
   const users = new Map<number, string>()
-  const ports = Object.entries(services).flatMap(([name, { http, https, channel }]) =>
-    Object.entries({ http, https, channel }).map(([kind, port]) => ({ at: `/services/${name}/${kind}`, port })),
-  )
-  return ports.flatMap(({ at, port }) => {
-    const user = users.get(port)
-    users.set(port, user ?? at)
-    return user === undefined ? [] : [`${at}: ${port} is also the port of ${user}; choose another one`]
-  })
+  for (const [name, { http, https, channel }] of Object.entries(services))
+    for (const [kind, port] of Object.entries({ http, https, channel })) {
+      const at = `/services/${name}/${kind}`
+      const user = users.get(port)
+      users.set(port, user ?? at)
+      if (user !== undefined) yield `${at}: ${port} is also the port of ${user}; choose another one`
+    }
 }
 
 const serviceProblem = (at: string, name: string, services: Application['services']) =>

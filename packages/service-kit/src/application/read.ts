@@ -26,39 +26,24 @@ export function parseApplication(text: string, file: string): Application {
   const flaws = shapeProblems(content)
   if (flaws.length > 0) throw new ApplicationError(file, flaws)
   const application = applicationOf(content as ApplicationJson)
-  const problems = problemsOf(application)
+  const problems = [...problemsOf(application)]
   if (problems.length > 0) throw new ApplicationError(file, problems)
   return application
 }
 
-function applicationOf({
-  partitions,
-  portOffset = 0,
-  consumersPerReplica,
-  settings = {},
-  topics,
-  reactions = [],
-  objective,
-  demo,
-  services,
-}: ApplicationJson): Application {
-  const known = Object.entries(topics).map(([name, { constant = camelCase(name), key, outside = [] }]) => ({
+function applicationOf(json: ApplicationJson): Application {
+  const { partitions, portOffset = 0, consumersPerReplica, settings = {}, objective, demo, services } = json
+  const topics = Object.entries(json.topics).map(([name, { constant = camelCase(name), key, outside = [] }]) => ({
     name,
     constant,
     key: [key].flat(),
     outside,
   }))
-  const aboutOf = (event: string) => topicOfEvent({ topics: known, services }, event)?.key[0] ?? ''
+  const aboutOf = (event: string) => topicOfEvent({ topics, services }, event)?.key[0] ?? ''
+  const reactions = (json.reactions ?? []).map((one) => ({ ...one, about: one.about ?? aboutOf(one.after) }))
   return {
-    partitions,
-    portOffset,
-    consumersPerReplica,
-    settings,
-    topics: known,
-    reactions: reactions.map((reaction) => ({ ...reaction, about: reaction.about ?? aboutOf(reaction.after) })),
-    objective,
+    ...{ partitions, portOffset, consumersPerReplica, settings, topics, reactions, objective, services },
     demo: demo && { ...demo, show: demo.show ?? [], scopes: demo.scopes ?? [] },
-    services,
   }
 }
 

@@ -1,18 +1,9 @@
 import { isIPv4 } from 'node:net'
 
+/** The settings that `authProperties` describes. */
 export interface AuthSettings {
-  Auth: {
-    /** The allowed callers. `loopback`: this machine. `open`: everyone. `closed`: callers with a token or an API key. */
+  Auth: Record<'Issuer' | 'Audience' | 'TenantClaim' | 'ClientId' | 'ApiKeys', string> & {
     Mode: 'loopback' | 'open' | 'closed'
-    /** The OpenID Connect issuer of valid tokens, as in their claim `iss`; empty if only API keys are valid. */
-    Issuer: string
-    /** The audience of valid tokens (`aud`). */
-    Audience: string
-    TenantClaim: string
-    /** The client id of the service's web page. The page is a public client of the issuer. Empty if the page has no sign-in. */
-    ClientId: string
-    /** The API keys: the path of a file that `./orderflow api-key` writes, or the text of this file. Empty if only tokens are valid. */
-    ApiKeys: string
   }
 }
 

@@ -1,4 +1,5 @@
 import { createLocalJWKSet, createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose'
+import { LRUCache } from 'lru-cache'
 import { timeLimit } from '../limits.ts'
 import type { AuthSettings } from './auth-settings.ts'
 import type { Caller } from './caller.ts'
@@ -17,8 +18,8 @@ const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256
 const clockTolerance = 30
 /** The time for which a verified token is cached. It stays valid for this time, even if the issuer revokes the signing key. */
 const knownForMs = 60_000
-/** The largest number of tokens in each of the cache's two maps. A token has 1 to 2 KB. */
-const maxCached = 2_000
+/** The largest number of cached tokens. A token has 1 to 2 KB. */
+const maxCached = 4_000
 
 /** Creates the check of access tokens: signature, issuer, audience and time. */
 export function createTokenVerifier(
@@ -26,16 +27,17 @@ export function createTokenVerifier(
   { key }: Pick<Issuer, 'key'>,
   now: () => Date,
 ): VerifyToken {
-  const known = createTokenCache(now)
+  const known = new LRUCache<string, { caller: Caller; until: number }>({ max: maxCached })
   return async (token) => {
     const remembered = known.get(token)
-    if (remembered) return remembered
+    if (remembered && remembered.until > now().getTime()) return remembered.caller
     const options = { issuer, audience, algorithms, clockTolerance, requiredClaims: ['exp', 'sub'], currentDate: now() }
     const { payload } = await jwtVerify(token, key, options).catch((error: unknown) => {
       throw error instanceof errors.JOSEError ? new TokenError(wordsFor(error, audience)) : error
     })
     const caller = callerOf(payload, tenantClaim)
-    known.add(token, caller, ((payload.exp as number) + clockTolerance) * 1_000)
+    const expires = ((payload.exp as number) + clockTolerance) * 1_000
+    known.set(token, { caller, until: Math.min(expires, now().getTime() + knownForMs) })
     return caller
   }
 }
@@ -65,21 +67,6 @@ function wordsFor(error: errors.JOSEError, audience: string): string {
   if (error instanceof errors.JWSSignatureVerificationFailed) return 'its signature is wrong'
   if (error instanceof errors.JWKSNoMatchingKey) return 'it is signed with a key that the issuer does not have'
   return 'it is not a token or API key that can be read'
-}
-
-function createTokenCache(now: () => Date) {
-  type Known = Map<string, { caller: Caller; until: number }>
-  let [newer, older]: [Known, Known] = [new Map(), new Map()]
-  return {
-    get(token: string): Caller | undefined {
-      const found = newer.get(token) ?? older.get(token)
-      return found && found.until > now().getTime() ? found.caller : undefined
-    },
-    add(token: string, caller: Caller, expires: number): void {
-      if (newer.size === maxCached) [newer, older] = [new Map(), newer]
-      newer.set(token, { caller, until: Math.min(expires, now().getTime() + knownForMs) })
-    },
-  }
 }
 
 /** An issuer's metadata (OpenID Connect Discovery 1.0, section 3). */

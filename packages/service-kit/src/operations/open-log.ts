@@ -29,26 +29,15 @@ const retryDelay = (_client: unknown, _operation: string, _attempt: number, _ret
 export function openLog(kafka: KafkaConnection): LogReader {
   const clientId = 'orderflow-operations'
   // The client requires the name of a consumer group, but this reader never joins the group.
-  const consumer = new Consumer({
-    clientId,
-    groupId: `${clientId}-${randomUUID()}`,
-    ...kafka,
-    isolationLevel,
-    retryDelay,
-  })
+  const groupId = `${clientId}-${randomUUID()}`
+  const consumer = new Consumer({ clientId, groupId, ...kafka, isolationLevel, retryDelay })
   const failed =
     (what: string) =>
     (error: unknown): never => {
       throw error instanceof OperationError ? error : kafkaError(what, kafka, error)
     }
 
-  async function fetchFrom(
-    node: number,
-    topic: string,
-    topicId: string,
-    spans: Span[],
-    bytes: number,
-  ): Promise<LogRecord[][]> {
+  async function fetchFrom(node: number, topic: string, topicId: string, spans: Span[], bytes: number) {
     const partitions = spans.map(({ partition, start }) => ({
       partition,
       fetchOffset: start,
@@ -140,10 +129,8 @@ export function openLog(kafka: KafkaConnection): LogReader {
 
     async spans(topic, { from, to } = {}) {
       const find = async () => {
-        const [oldest, newest] = [
-          await offsets(topic, ListOffsetTimestamps.EARLIEST),
-          await offsets(topic, ListOffsetTimestamps.LATEST),
-        ]
+        const oldest = await offsets(topic, ListOffsetTimestamps.EARLIEST)
+        const newest = await offsets(topic, ListOffsetTimestamps.LATEST)
         // Kafka answers -1 if all records are earlier than the given time. A negative time has other meanings, such as the end of the log.
         const since = async (moment: Date) =>
           (await offsets(topic, BigInt(recordTime(moment.getTime())))).map((offset, index) =>

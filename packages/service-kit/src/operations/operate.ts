@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util'
 import { momentProblem, parseMoment } from '@orderflow/envelope'
 import { applicationFile } from '../application/file.ts'
 import { readApplication } from '../application/read.ts'
-import { createParts } from '../runtime/create-app.ts'
+import { createParts, formOf } from '../runtime/create-app.ts'
 import type { ServiceDefinition } from '../runtime/define-service.ts'
 import { bypassProxies } from '../runtime/loopback.ts'
 import { failureText } from '../runtime/run.ts'
@@ -12,12 +12,10 @@ import { readSettings } from '../runtime/settings.ts'
 import { createSidecar } from '../sidecar/dapr-sidecar.ts'
 import { createDocuments, type DocumentsOf } from '../state/documents.ts'
 import { forgetMark } from '../state/position-mark.ts'
-import type { Reactions } from '../stream/event-handler.ts'
 import type { KafkaConnection } from '../stream/kafka.ts'
 import { createLog } from '../telemetry/log.ts'
 import { contractMask } from '../telemetry/mask.ts'
 import { readTrust } from '../trust/read-trust.ts'
-import type { Trust } from '../trust/trust.ts'
 import { deadLettersCommand } from './dead-letters/command.ts'
 import { type Consuming, dryRunsIn } from './dead-letters/effects.ts'
 import { kafkaConnection, openLog } from './open-log.ts'
@@ -71,7 +69,7 @@ async function command<S extends object>(service: ServiceDefinition<S>, [name, .
   const isShared = settings.Auth.Mode !== 'closed'
   const sidecar = createSidecar(settings)
   const documentsOf = createDocuments(sidecar, now, isShared)
-  const rebuildOn = (documents: DocumentsOf) =>
+  const partsOn = (documents: DocumentsOf) =>
     createParts(service, {
       settings,
       log: createLog(settings.App.Name, 'silent'),
@@ -81,16 +79,16 @@ async function command<S extends object>(service: ServiceDefinition<S>, [name, .
       documents,
       now,
       newId: () => crypto.randomUUID(),
-    }).rebuild
+    })
   await rebuildCommand(args, {
     app: settings.App.Name,
     kafka,
     trust,
     refusals: new Set(Object.keys(service.refusals)),
-    rebuildOn,
+    rebuildOn: (documents) => partsOn(documents).rebuild,
     documentsOf,
     isShared,
-    onRebuilt: () => forgetMark(sidecar),
+    onRebuilt: () => forgetMark(sidecar, formOf(partsOn(documentsOf))),
   })
   return 0
 }
@@ -99,15 +97,11 @@ const rebuildUsage = `rebuild [--topic TOPIC] [--from MOMENT] [--to MOMENT] [--w
 A MOMENT is a date-time with an offset, such as 2026-11-21T10:00Z. By default, the whole log is read.
 --when-stopped first waits until no sidecar of the service consumes`
 
-interface RebuildCommandOptions {
-  app: string
+type StoreOptions = Parameters<typeof rebuildStore>[0]
+
+interface RebuildCommandOptions
+  extends Pick<StoreOptions, 'app' | 'trust' | 'refusals' | 'rebuildOn' | 'documentsOf' | 'isShared'> {
   kafka: KafkaConnection
-  trust: Trust
-  refusals: ReadonlySet<string>
-  /** Creates the handlers by topic, in the order in which the topics are read. */
-  rebuildOn: (documentsOf: DocumentsOf) => Reactions<boolean>
-  documentsOf: DocumentsOf
-  isShared: boolean
   /** Is called after a rebuild up to the end of all topics, and again if the store fails. */
   onRebuilt: () => Promise<void>
 }

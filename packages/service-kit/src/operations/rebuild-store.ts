@@ -52,7 +52,12 @@ export async function rebuildStore(options: StoreOptions): Promise<Map<string, R
     }
     await readOn()
     await storeAll(scratch, options, readOn)
-    return new Map(Array.from(counts, ([topic, own]) => [topic, withApplied(own, scratch.applied(topic))]))
+    for (const [topic, own] of counts) {
+      // Only some of the documents that these events changed had to be written.
+      const applied = scratch.applied(topic)
+      counts.set(topic, { ...own, applied, unchanged: own.applied + own.unchanged - applied })
+    }
+    return counts
   } finally {
     scratch.close()
   }
@@ -78,11 +83,6 @@ function sumOf(before: RebuildCounts | undefined, more: RebuildCounts): RebuildC
     aside: sum(before.aside, more.aside),
     faulty: sum(before.faulty, more.faulty),
   }
-}
-
-/** Returns the counts of a topic whose events changed documents of the scratch store. Only some of these documents had to be written. */
-function withApplied(counts: RebuildCounts, applied: number): RebuildCounts {
-  return { ...counts, applied, unchanged: counts.applied + counts.unchanged - applied }
 }
 
 async function storeAll(scratch: Scratch, options: StoreOptions, readOn: () => Promise<void>): Promise<void> {
@@ -122,18 +122,14 @@ async function storeSome(scratch: Scratch, documents: ScratchDocument[], { docum
       ? scratch.differs(number, outcome.text)
       : scratch.settle(number, outcome.result === 'written')
   const outcomes = await Promise.all(documents.map((document) => store(document, false)))
-  const lists = new Map<string, { document: ScratchDocument; slot: string; id: string }[]>()
-  for (const [index, document] of documents.entries()) {
+  const listed = documents.flatMap((document, index) => {
     const outcome = outcomes[index] as Outcome
     note(document, outcome)
+    const slot = outcome.result === 'differs' ? undefined : outcome.kept
     const id = listedId(JSON.parse(document.value))
-    if (outcome.result === 'differs' || outcome.kept === undefined || id === undefined) continue
-    const own = lists.get(document.tenant)
-    const one = { document, slot: outcome.kept, id }
-    if (own) own.push(one)
-    else lists.set(document.tenant, [one])
-  }
-  for (const [tenant, own] of lists) {
+    return slot === undefined || id === undefined ? [] : [{ document, slot, id }]
+  })
+  for (const [tenant, own] of Map.groupBy(listed, ({ document }) => document.tenant)) {
     const isListed = await patiently(() => isListedAt(documentsOf(tenant).read, own), onWait)
     const lost = own.filter((_, index) => !isListed[index])
     await Promise.all(lost.map(async ({ document }) => note(document, await store(document, true))))
@@ -154,12 +150,12 @@ function storeOne(documentsOf: DocumentsOf, document: ScratchDocument, isReliste
     decide(view): Outcome {
       const stored = view.get<unknown>(key)
       const kept = isRelisted ? undefined : slotIn(stored)
-      const isSame = stored !== undefined && isDeepStrictEqual(withSlot(stored, undefined), withSlot(wanted, undefined))
+      const isSame = stored !== undefined && isDeepStrictEqual(contentOf(stored), contentOf(wanted))
       const hasSlot = (slotIn(stored) === undefined) === (id === undefined)
       if (isSame && hasSlot && !isRelisted) return { result: 'same', kept }
       const text = JSON.stringify(stored)
       if (stored !== undefined && !isSame && text !== differs) return { result: 'differs', text }
-      view.write(id === undefined ? wanted : withSlot(wanted, kept ?? view.list(id)))
+      view.write(id === undefined ? wanted : { ...(wanted as object), listed: kept ?? view.list(id) })
       return { result: 'written', kept }
     },
   })
@@ -170,9 +166,9 @@ function slotIn(document: unknown): string | undefined {
   return typeof listed === 'string' ? listed : undefined
 }
 
-/** Returns the document with another slot; without a slot if it is undefined. Other values have no slot. */
-function withSlot(document: unknown, listed: string | undefined): unknown {
+/** Returns the part of a document that follows from the log. It leaves out the slot, and the notes about requests and announcements. */
+function contentOf(document: unknown): unknown {
   if (typeof document !== 'object' || document === null || Array.isArray(document)) return document
-  const { listed: _, ...others } = document as { listed?: unknown }
-  return listed === undefined ? others : { ...others, listed }
+  const { listed: _slot, unannounced: _events, requestHash: _hash, visits: _visits, ...content } = Object(document)
+  return content
 }

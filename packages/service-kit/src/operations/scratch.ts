@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { DatabaseSync } from 'node:sqlite'
-import type { Documents, DocumentsOf } from '../state/documents.ts'
+import { noAnnouncing } from '../state/announcing.ts'
+import type { Documents } from '../state/documents.ts'
 import type { View } from '../state/unit-of-work.ts'
 import type { Handlers } from '../stream/event-handler.ts'
 import { OperationError } from './terminal.ts'
@@ -15,21 +16,7 @@ export interface ScratchDocument {
   differs: string | null
 }
 
-/** A temporary store, which a rebuild fills from the log before it changes the service's store. */
-export interface Scratch {
-  documentsOf: DocumentsOf
-  /** Returns the handlers of a topic. They note which documents each event changed. */
-  noting(topic: string, handlers: Handlers<boolean>): Handlers<boolean>
-  /** Returns the next documents that are not settled, in the order in which events created them. */
-  open(after: number, count: number): ScratchDocument[]
-  /** Notes that the service's store has the document. */
-  settle(number: number, isWritten: boolean): void
-  /** Notes the text of the different document that the service's store has. */
-  differs(number: number, stored: string): void
-  /** Returns the number of a topic's events that changed a document which then had to be written. */
-  applied(topic: string): number
-  close(): void
-}
+export type Scratch = ReturnType<typeof openScratch>
 
 /** The beginning of a document's field `listed`, before the id. The document gets its slot when it is written to the service's store. */
 const unlisted = 'unlisted '
@@ -53,8 +40,11 @@ const schema = `
   CREATE TABLE effects (topic TEXT, event INTEGER, document INTEGER);
 `
 
-/** @param isShared true if the service does not separate tenants (`Auth__Mode`) */
-export function openScratch(isShared: boolean): Scratch {
+/**
+ * Opens a temporary store, which a rebuild fills from the log before it changes the service's store.
+ * @param isShared true if the service does not separate tenants (`Auth__Mode`)
+ */
+export function openScratch(isShared: boolean) {
   const database = new DatabaseSync('')
   database.exec(schema)
   const find = database.prepare('SELECT value FROM documents WHERE tenant = ? AND key = ?')
@@ -115,6 +105,7 @@ export function openScratch(isShared: boolean): Scratch {
             values.set(key, value)
           },
           list: (id) => `${unlisted}${id}`,
+          mark: () => '',
         }
         const result = decide(view)
         if (after !== undefined && after !== before) write(tenant, key, after)
@@ -124,12 +115,15 @@ export function openScratch(isShared: boolean): Scratch {
         throw new Error('a handler of a rebuild must not read a list')
       },
       generation: () => 0,
+      fullKey: (key) => key,
+      announcing: noAnnouncing,
     }
   }
 
   return {
-    documentsOf: (tenant) => documentsIn(isShared ? '' : tenant),
-    noting(topic, handlers) {
+    documentsOf: (tenant: string) => documentsIn(isShared ? '' : tenant),
+    /** Returns the handlers of a topic. They note which documents each event changed. */
+    noting(topic: string, handlers: Handlers<boolean>): Handlers<boolean> {
       const noted = Object.entries(handlers).map(([name, handle]) => [
         name,
         (event: Parameters<typeof handle>[0]) =>
@@ -137,10 +131,14 @@ export function openScratch(isShared: boolean): Scratch {
       ])
       return Object.fromEntries(noted)
     },
-    open: (after, count) => findOpen.all(after, count) as unknown as ScratchDocument[],
-    settle: (number, isWritten) => void settle.run(isWritten ? 1 : 0, number),
-    differs: (number, stored) => void differ.run(stored, number),
-    applied: (topic) => (countApplied.get(topic) as { count: number }).count,
+    /** Returns the next documents that are not settled, in the order in which events created them. */
+    open: (after: number, count: number) => findOpen.all(after, count) as unknown as ScratchDocument[],
+    /** Notes that the service's store has the document. */
+    settle: (number: number, isWritten: boolean) => void settle.run(isWritten ? 1 : 0, number),
+    /** Notes the text of the different document that the service's store has. */
+    differs: (number: number, stored: string) => void differ.run(stored, number),
+    /** Returns the number of a topic's events that changed a document which then had to be written. */
+    applied: (topic: string) => (countApplied.get(topic) as { count: number }).count,
     close: () => database.close(),
   }
 }

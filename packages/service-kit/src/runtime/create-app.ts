@@ -1,17 +1,20 @@
 import type { RequestListener } from 'node:http'
-import { deadLetterTopic } from '@orderflow/envelope'
+import { deadLetterTopic, type FullEvent } from '@orderflow/envelope'
 import { createAuth } from '../auth/auth.ts'
+import { createSweeping } from '../entity/sweeping.ts'
 import type { Sidecar } from '../sidecar/sidecar.ts'
 import { createDocuments, type DocumentsOf } from '../state/documents.ts'
+import { entityForm } from '../state/position-mark.ts'
 import type { StoreWatch } from '../state/store-watch.ts'
 import { unsuitable } from '../state/unit-of-work.ts'
 import { createAppChannel } from '../stream/app-channel.ts'
 import { createAppendTimes } from '../stream/append-times.ts'
 import { createConsumers } from '../stream/consumer.ts'
 import { createEarlierDeadLetters } from '../stream/earlier-dead-letters.ts'
+import type { Reactions } from '../stream/event-handler.ts'
 import { createForward, createPublish, createPublisher } from '../stream/publish.ts'
 import { createTopicLimit } from '../stream/topic-limit.ts'
-import type { Tracing } from '../telemetry/context.ts'
+import { handled, type Tracing, within } from '../telemetry/context.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
 import { readTrust } from '../trust/read-trust.ts'
 import { createWeb, type Part, type Readiness } from '../web/web.ts'
@@ -33,7 +36,7 @@ export interface App {
   web: RequestListener
   channel: RequestListener
   metrics: RequestListener
-  background?: Background
+  backgrounds: readonly Background[]
   watchdog?: Watchdog
   storeWatch?: StoreWatch
 }
@@ -53,6 +56,7 @@ export function createApp<S extends object>(
   const storeWatch = createWatchOf({
     ...{ root: service.root, settings, sidecar, trust, log, now, isShared: auth === undefined, rebuildOn },
     consumed: () => reads,
+    form: () => formOf(parts),
   })
   const context = {
     ...dependencies,
@@ -60,10 +64,17 @@ export function createApp<S extends object>(
     forward: createForward(publishRecord, tracing),
     trust,
     documents: settings.State.Store
-      ? createDocuments(storeWatch.sidecar, now, auth === undefined, metrics.queue('store'), storeWatch.generation)
+      ? createDocuments(storeWatch.sidecar, now, auth === undefined, {
+          watch: metrics.queue('store'),
+          generation: storeWatch.generation,
+          report: (err) => log.error({ err }, 'a bug: the events of a document cannot be announced; this is repeated'),
+        })
       : noDocuments,
   }
   const parts = createParts(service, context)
+  const sweeping = settings.State.Store ? createSweeping(context.documents('').announcing, log) : undefined
+  for (const { name, announceStored } of parts.entities ?? [])
+    context.documents('').announcing.onVisit(name, announceStored)
 
   const { App: app, AppChannel: channel } = settings
   const reads = Object.keys(parts.reactions)
@@ -124,7 +135,7 @@ export function createApp<S extends object>(
     }),
     channel: createAppChannel({ token: channel.Token, consumers: deliverers, log }),
     metrics: withDryRun(metrics.listener, { dryRun, token: settings.DryRun.Token, log }),
-    ...(parts.background && { background: parts.background }),
+    backgrounds: [parts.background, sweeping].filter((one) => one !== undefined),
     ...(group && { watchdog }),
     ...(group && settings.State.Store && { storeWatch }),
   }
@@ -136,13 +147,58 @@ const noDocuments: DocumentsOf = () => {
   throw new Error('this service has no store: set State__Store')
 }
 
+/** The parts of a service, with the reactions of its entities. */
+export interface AllParts extends ServiceParts {
+  reactions: Reactions
+  rebuild: Reactions<boolean>
+}
+
 /** Creates the parts of a service, such as routes and reactions. Dry runs and rebuilds call it with a different context. */
 export function createParts<S extends object>(
   { create }: ServiceDefinition<S>,
   context: Omit<ServiceContext<S>, 'app'>,
-): ServiceParts {
+): AllParts {
   const { Id: id, Name: name } = context.settings.App
-  return create({ ...context, app: { id, name } })
+  return withEntities(create({ ...context, app: { id, name } }))
+}
+
+/** Returns the form that the documents of a service must have; undefined for a service without entities. */
+export const formOf = ({ entities = [] }: Pick<AllParts, 'entities'>): string | undefined =>
+  entities.length > 0 ? entityForm : undefined
+
+/** Adds the reactions of the service's entities to its other reactions. */
+export function withEntities(parts: ServiceParts): AllParts {
+  const { entities = [], reactions = {}, rebuild = {} } = parts
+  return {
+    ...parts,
+    entities: entities.map((entity) => ({ ...entity, reactions: {}, rebuild: {} })),
+    reactions: merged<unknown>([...entities.map((entity) => entity.reactions), reactions]),
+    rebuild: merged<boolean>([...entities.map((entity) => entity.rebuild), rebuild]),
+  }
+}
+
+type AnyHandler<R> = (event: FullEvent) => Promise<R>
+
+/** Merges handlers by topic and event. Several handlers of an event run in sequence; the result is that something changed. */
+function merged<R>(all: readonly Reactions<R>[]): Reactions<R> {
+  const topics = new Map<string, Record<string, AnyHandler<R>>>()
+  for (const [topic, handlers] of all.flatMap((one) => Object.entries(one))) {
+    const known = topics.get(topic) ?? {}
+    for (const [name, handle] of Object.entries(handlers as Record<string, AnyHandler<R>>)) {
+      const first = known[name]
+      known[name] = first ? inSequence(first, handle) : handle
+    }
+    topics.set(topic, known)
+  }
+  return Object.fromEntries(topics) as Reactions<R>
+}
+
+function inSequence<R>(first: AnyHandler<R>, second: AnyHandler<R>): AnyHandler<R> {
+  return (event) =>
+    within({ document: undefined, ...handled(), run: undefined, passOn: undefined }, async () => {
+      const [one, other] = [await first(event), await second(event)]
+      return one === false ? other : one
+    })
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { Entity } from '../entity/open-entity.ts'
 import type { DocumentsOf } from '../state/documents.ts'
 import type { Reactions } from '../stream/event-handler.ts'
 import type { Forward, Publish } from '../stream/publish.ts'
@@ -33,17 +34,19 @@ export interface Background {
 
 export interface ServiceParts {
   routes: readonly Route[]
-  /** The event handlers, by topic and event name. */
-  reactions: Reactions
+  /** The service's entities, whose reactions and rebuilds the service gets. */
+  entities?: readonly Pick<Entity<unknown, unknown, object>, 'name' | 'reactions' | 'rebuild' | 'announceStored'>[]
+  /** Other event handlers, by topic and event name. */
+  reactions?: Reactions
   background?: Background
   files?: readonly StaticFile[]
   /** The service's own page, which replaces the page of operations as the start page. */
   page?: Site
   /**
-   * The reactions that rebuild the store, by topic. They publish nothing. A rebuild reads the topics in the order of this object's keys. The
+   * The other reactions that rebuild the store, by topic. They publish nothing. A rebuild reads the topics in the order of this object's keys. The
    * events of a topic that the service does not consume must be saved before they are published, because they are compared with the store.
    */
-  rebuild: Reactions<boolean>
+  rebuild?: Reactions<boolean>
 }
 
 /** The definition of a service. @template S the service's own sections of the settings */

@@ -86,10 +86,7 @@ export function createDryRun({ reactionsOn, documents, trust, refusals, mask }: 
   }
 
   /** Returns the documents after the service has handled the kept record, and the noted event. The service may reject this record later. */
-  async function afterKept(
-    topic: string,
-    content: Content | undefined,
-  ): Promise<{ below: DocumentsOf; kept: Reading }> {
+  async function afterKept(topic: string, content: Content | undefined) {
     const kept = newReading()
     if (!content) return { below: documents, kept }
     const stage = createStage(documents)
@@ -129,18 +126,12 @@ export function createDryRun({ reactionsOn, documents, trust, refusals, mask }: 
         ? { result: 'changes', changes, publishes, conflicts: conflicts() }
         : { result: 'no-effect', why: 'duplicate', publishes, conflicts: conflicts() }
     } catch (error) {
-      const verdict = whileHandling(content.value, () => failed(error, refusals, mask))
-      return verdict.result === 'unknown' ? verdict : { ...verdict, conflicts: edited.event ? conflicts() : [] }
+      return whileHandling(content.value, () => failed(error, refusals, mask, edited.event ? conflicts() : []))
     }
   }
 }
 
-interface Content {
-  value: Buffer
-  key: Buffer
-  arrivedAt: number
-  signature: string | undefined
-}
+type Content = ReturnType<typeof contentOf>
 
 /** The surroundings of one call of a handler. */
 interface On {
@@ -153,7 +144,7 @@ interface On {
 const contentOf = (
   { value, key = '' }: Pick<DryRunRecord, 'value' | 'key'>,
   { arrivedAt, signature }: DryRunRecord,
-): Content => ({ value: Buffer.from(value, 'base64'), key: Buffer.from(key, 'base64'), arrivedAt, signature })
+) => ({ value: Buffer.from(value, 'base64'), key: Buffer.from(key, 'base64'), arrivedAt, signature })
 
 const maskedChange = ({ key, before, after }: StagedWrite, mask: Mask) => ({
   key,
@@ -167,14 +158,10 @@ function recordIn(body: unknown): DryRunRecord {
   throw new NoRecordError()
 }
 
-type Failure =
-  | { result: 'unknown'; why: string }
-  | { result: 'dead-letter'; reason: string; detail: string; faults: Problem[] }
-
-function failed(error: unknown, refusals: ReadonlySet<string>, mask: Mask): Failure {
+function failed(error: unknown, refusals: ReadonlySet<string>, mask: Mask, conflicts: string[]): Verdict {
   if (isInfrastructure(error)) return { result: 'unknown', why: mask.text((error as Error).message) }
   const { code, detail } = faultOf(error, refusals, mask)
-  return { result: 'dead-letter', reason: code, detail, faults: problemsIn(detail) }
+  return { result: 'dead-letter', reason: code, detail, faults: problemsIn(detail), conflicts }
 }
 
 function problemsIn(detail: string): Problem[] {

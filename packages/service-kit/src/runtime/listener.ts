@@ -123,12 +123,7 @@ export async function listen(
 }
 
 /** Listens on the same port of each existing address, and adds the sockets to `sockets`. */
-async function openSockets(
-  server: Server,
-  sockets: NetServer[],
-  address: Address,
-  hosts: readonly string[],
-): Promise<void> {
+async function openSockets(server: Server, sockets: NetServer[], address: Address, hosts: readonly string[]) {
   let absent: unknown
   for (const host of hosts) {
     const [first] = sockets

@@ -14,6 +14,8 @@ export interface LostWritesOptions extends EffectsOptions {
   sidecar: Sidecar
   /** A text that changes with the service's code. */
   code: () => string
+  /** The form that the documents must have; undefined if the service reads all forms. */
+  form?: () => string | undefined
   now: () => Date
   withLog: <Result>(work: (log: HandledLog) => Promise<Result>) => Promise<Result>
 }
@@ -44,6 +46,15 @@ export function createLostWrites(options: LostWritesOptions): StoreComparison {
     `the store lacks the effects of handled events, such as ${position}: it lost acknowledged writes, or is another store; ` +
     `run make rebuild SERVICE=${app} (docs/operations.md#a-store-that-lost-writes)`
 
+  /** Returns the reason if an earlier release, whose documents this one cannot read, perhaps handled events. A lost mark leaves no other evidence. */
+  function outdated(mark: PositionMark | undefined, extents: readonly Handled[]): string | undefined {
+    const form = options.form?.()
+    if (form === undefined || mark?.form === form || extents.every(({ first, end }) => first === end)) return undefined
+    const has = mark ? 'has' : 'lost its documents, or has'
+    const rebuild = `run make rebuild SERVICE=${app} (docs/upgrade.md#documents-of-entities)`
+    return `the store ${has} documents in the form of an earlier release; ${rebuild}`
+  }
+
   async function markOf(extents: readonly Handled[], { mark, etag }: Awaited<ReturnType<typeof readMark>>) {
     const handled = Object.fromEntries(extents.map((each) => [keyOf(each), String(each.end)]))
     // A partition whose handled part is unknown keeps its position.
@@ -53,7 +64,8 @@ export function createLostWrites(options: LostWritesOptions): StoreComparison {
     // A version without marks may still handle events in a rolling upgrade. A clock that was ahead must not delay comparisons for long.
     const latest = at + freshMs
     const since = mark === undefined ? (isNew ? 0 : latest) : mark.code === code ? Math.min(mark.since, latest) : at
-    const next: PositionMark = { positions, code, since, at }
+    const form = options.form?.()
+    const next: PositionMark = { positions, code, since, at, ...(form !== undefined && { form }) }
     // Replicas that start together need not all write the same mark.
     const isSame = mark !== undefined && isFresh(mark, now()) && isDeepStrictEqual({ ...next, at: mark.at }, mark)
     if (!isSame) await writeMark(sidecar, next, etag)
@@ -81,6 +93,11 @@ export function createLostWrites(options: LostWritesOptions): StoreComparison {
     if (stored.mark?.lost !== undefined) return stored.mark.lost
     return await withLog(async (log) => {
       const extents = await log.extents()
+      const old = outdated(stored.mark, extents)
+      if (old !== undefined) {
+        await writeMark(sidecar, { ...(stored.mark ?? noMark), lost: old }, stored.etag)
+        return old
+      }
       const rule = ruleFor(stored.mark, options, known !== undefined)
       const lost = rule && (await firstLost(options, log, extents, { mark: stored.mark, known, rule }))
       sidecar.requireServer(current)
@@ -132,35 +149,27 @@ type Rule = 'changes' | 'documents' | 'all'
  * Returns undefined if the events cannot be compared, because other code may have written other documents. In a rolling restart, replicas with different
  * code write the mark in turn.
  */
-function ruleFor(
-  mark: PositionMark | undefined,
-  { code, now }: Pick<LostWritesOptions, 'code' | 'now'>,
-  hasCompared: boolean,
-): Rule | undefined {
+function ruleFor(mark: PositionMark | undefined, options: LostWritesOptions, hasCompared: boolean): Rule | undefined {
   if (mark === undefined) return 'all'
-  if (!isOnlyWriter(mark, { code, now }, settleMs)) return undefined
-  return hasCompared || isFresh(mark, now()) ? 'changes' : 'documents'
+  if (!isOnlyWriter(mark, options, settleMs)) return undefined
+  return hasCompared || isFresh(mark, options.now()) ? 'changes' : 'documents'
 }
 
 /** Returns true if only this code wrote the mark in the last `ms` milliseconds. */
-const isOnlyWriter = (
-  mark: PositionMark | undefined,
-  { code, now }: Pick<LostWritesOptions, 'code' | 'now'>,
-  ms: number,
-): boolean => mark?.code === code() && now().getTime() - mark.since >= ms
+const isOnlyWriter = (mark: PositionMark | undefined, { code, now }: LostWritesOptions, ms: number): boolean =>
+  mark?.code === code() && now().getTime() - mark.since >= ms
+
+/** `known` is the last mark that this process read or wrote before the comparison. */
+type Basis = { mark: PositionMark | undefined; known: PositionMark | undefined; rule: Rule }
 
 /** Returns the position of an event whose effects the store lacks; undefined if there is none. */
-async function firstLost(
-  options: LostWritesOptions,
-  log: HandledLog,
-  extents: readonly Handled[],
-  { mark, known, rule }: { mark: PositionMark | undefined; known: PositionMark | undefined; rule: Rule },
-): Promise<string | undefined> {
+async function firstLost(options: LostWritesOptions, log: HandledLog, extents: readonly Handled[], basis: Basis) {
+  const { rule } = basis
   const effectsOf = createEffects(options)
   const firstAccepted = createFilter(log)
   const missing: LogRecord[] = []
   for (const extent of extents) {
-    const part = partOf(extent, { mark, known, rule })
+    const part = partOf(extent, basis)
     const firstOutdated = createSequences(options, log, part, firstAccepted)
     for await (const records of log.read(part)) {
       for (let from = 0; from < records.length; from += sliceSize) {
@@ -181,11 +190,8 @@ async function firstLost(
   return await firstAccepted(missing)
 }
 
-/** Returns the part of a partition to compare. `known` is the last mark that this process read or wrote before the comparison. */
-function partOf(
-  extent: Handled,
-  { mark, known, rule }: { mark: PositionMark | undefined; known: PositionMark | undefined; rule: Rule },
-): Handled {
+/** Returns the part of a partition to compare. */
+function partOf(extent: Handled, { mark, known, rule }: Basis): Handled {
   const positionIn = (from: PositionMark | undefined) => BigInt(from?.positions[keyOf(extent)] ?? 0)
   // If the mark disappeared, another replica may have stored later events after the loss.
   const end = rule === 'all' && known ? least(extent.end, positionIn(known)) : extent.end

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ApplicationError } from '../application/index.ts'
 import { ApiKeysError } from '../auth/api-keys.ts'
-import { createIdleSidecar, endSidecar, type Sidecar, type SidecarSettings } from '../sidecar/sidecar.ts'
+import { createIdleSidecar, endSidecar, type SidecarSettings } from '../sidecar/sidecar.ts'
 import { errorType, type Tracing, within } from '../telemetry/context.ts'
 import { createLog, type Logger, stackOf } from '../telemetry/log.ts'
 import { contractMask, type Mask } from '../telemetry/mask.ts'
@@ -41,10 +41,7 @@ export async function run<S extends object>(service: ServiceDefinition<S>): Prom
 }
 
 /** Creates the client of the sidecar. Only services that publish or store load the client's modules. */
-async function openSidecar(
-  { produces }: Pick<ServiceDefinition<object>, 'produces'>,
-  settings: SidecarSettings,
-): Promise<Sidecar> {
+async function openSidecar({ produces }: Pick<ServiceDefinition<object>, 'produces'>, settings: SidecarSettings) {
   if (produces.length === 0 && !settings.State.Store) return createIdleSidecar(settings)
   const { createSidecar } = await import('../sidecar/dapr-sidecar.ts')
   return createSidecar(settings)
@@ -90,18 +87,16 @@ const lastWordsMs = 1_000
  * @param onDrained runs after the last answer, before the process ends
  * @throws {PortTakenError} if another program uses a port
  */
-export async function serve(
-  app: App,
-  settings: ServerSettings,
-  log: Logger,
-  onDrained: () => Promise<void>,
-): Promise<void> {
+export async function serve(app: App, settings: ServerSettings, log: Logger, onDrained: () => Promise<void>) {
   app.storeWatch?.start()
   const listeners = await openListeners(app, settings)
   const stop = async (signal: string) => {
     log.info({ signal }, 'stopping')
     setTimeout(() => end(1), drainMs).unref()
-    await Promise.all([...listeners.map(({ drain }) => drain()), app.background?.stop()])
+    await Promise.all([
+      ...listeners.map(({ drain }) => drain()),
+      ...app.backgrounds.map((background) => background.stop()),
+    ])
     await Promise.race([onDrained().catch(() => {}), delay(lastWordsMs)])
     await end(0)
   }
@@ -124,7 +119,7 @@ export async function serve(
     { ...ports, callers: callersIn[settings.Auth.Mode], limits: limitsOf(settings) ?? 'none, on loopback' },
     'up',
   )
-  app.background?.start()
+  for (const background of app.backgrounds) background.start()
   if (app.watchdog) void watch(app.watchdog)
 }
 

@@ -83,15 +83,11 @@ export function loadSettings<T extends BaseSettings>(
   validate(settings)
   const errors = (validate.errors ?? []).filter(({ keyword }) => keyword !== 'if')
   const invalid = errors.map((error) => describe(error, schemas, env))
+  const typed = settings as unknown as T
   const isAuthReadable = !invalid.some((problem) => /^(Auth|Web)/.test(problem))
-  const problems = [
-    ...invalid,
-    ...notShared,
-    ...(isAuthReadable ? authProblems(settings as unknown as T) : []),
-    ...traceProblems(env),
-  ]
+  const problems = [...invalid, ...notShared, ...(isAuthReadable ? authProblems(typed) : []), ...traceProblems(env)]
   if (problems.length > 0) throw new SettingsError(fileURLToPath(file), problems)
-  return withLowerCaseId(settings as unknown as T)
+  return { ...typed, App: { ...typed.App, Id: typed.App.Id.toLowerCase() } }
 }
 
 function fromOthers(env: NodeJS.ProcessEnv): [setting: string, value: string | undefined][] {
@@ -104,10 +100,6 @@ function variableOf(setting: string, isMissing: boolean, env: NodeJS.ProcessEnv)
   const other = otherNames[setting]
   if (other === undefined || env[setting] !== undefined) return setting
   return isMissing || env[other] !== undefined ? other : setting
-}
-
-function withLowerCaseId<T extends BaseSettings>(settings: T): T {
-  return { ...settings, App: { ...settings.App, Id: settings.App.Id.toLowerCase() } }
 }
 
 /**

@@ -1,3 +1,4 @@
+import { noAnnouncing } from '../state/announcing.ts'
 import type { Documents, DocumentsOf } from '../state/documents.ts'
 import type { View } from '../state/unit-of-work.ts'
 
@@ -9,16 +10,8 @@ export interface StagedWrite {
   after: unknown
 }
 
-export interface Stage {
-  /** Returns documents that collect writes. Only reads through this stage see these writes. */
-  documents: DocumentsOf
-  writes(): StagedWrite[]
-  /** Adds the writes of a stage above this one. */
-  add(writes: readonly StagedWrite[]): void
-}
-
 /** Creates a stage above real documents, or above another stage. */
-export function createStage(real: DocumentsOf): Stage {
+export function createStage(real: DocumentsOf) {
   const tenants = new Map<string, Map<string, StagedWrite>>()
   const writtenBy = (tenant: string) => {
     const written = tenants.get(tenant) ?? new Map<string, StagedWrite>()
@@ -26,8 +19,10 @@ export function createStage(real: DocumentsOf): Stage {
     return written
   }
   return {
-    documents: (tenant) => staged(tenant, real(tenant), writtenBy(tenant)),
-    add(writes) {
+    /** Returns documents that collect writes. Only reads through this stage see these writes. */
+    documents: (tenant: string) => staged(tenant, real(tenant), writtenBy(tenant)),
+    /** Adds the writes of a stage above this one. */
+    add(writes: readonly StagedWrite[]): void {
       for (const write of writes) {
         const written = writtenBy(write.tenant)
         const { before } = written.get(write.key) ?? write
@@ -44,6 +39,8 @@ export const noStoredDocuments: DocumentsOf = () => ({
   change: () => Promise.reject(new Error('only a stage can write here')),
   page: async () => ({ items: [], next: null }),
   generation: () => 0,
+  fullKey: (key) => key,
+  announcing: noAnnouncing,
 })
 
 function staged(tenant: string, real: Documents, written: Map<string, StagedWrite>): Documents {
@@ -59,6 +56,8 @@ function staged(tenant: string, real: Documents, written: Map<string, StagedWrit
     read,
     page: (options, load) => real.page(options, load),
     generation: () => real.generation(),
+    fullKey: (key) => real.fullKey(key),
+    announcing: noAnnouncing,
     async change({ key, beside = [], decide }) {
       const found = await read([key, ...beside])
       const view: View = {
@@ -69,6 +68,7 @@ function staged(tenant: string, real: Documents, written: Map<string, StagedWrit
           found.set(key, { value: after, etag: found.get(key)?.etag ?? '' })
         },
         list: (id) => id,
+        mark: () => '',
       }
       return decide(view)
     },

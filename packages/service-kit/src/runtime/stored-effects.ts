@@ -65,21 +65,18 @@ export function createEffects({ rebuildOn, documents, trust }: EffectsOptions): 
 const isStored = ({ before, after }: StagedWrite): boolean =>
   isDeepStrictEqual(JSON.parse(JSON.stringify(after)), before)
 
-/** The effects of several events, which are handled in sequence. */
-export interface Sequence {
-  handle(...event: Parameters<EffectsOf>): Promise<void>
-  /** Returns true if the store had all effects when they were first read. */
-  isStored(): boolean
-}
+export type Sequence = ReturnType<typeof createSequence>
 
-export function createSequence(options: EffectsOptions): Sequence {
+/** Collects the effects of several events, which are handled in sequence. */
+export function createSequence(options: EffectsOptions) {
   const stage = createStage(options.documents)
   const effectsOf = createEffects({ ...options, documents: stage.documents })
   return {
-    async handle(topic, record, source) {
-      const { writes } = await effectsOf(topic, record, source)
+    async handle(...event: Parameters<EffectsOf>): Promise<void> {
+      const { writes } = await effectsOf(...event)
       stage.add(writes.map((write) => ({ ...write, after: JSON.parse(JSON.stringify(write.after)) })))
     },
+    /** Returns true if the store had all effects when they were first read. */
     isStored: () => stage.writes().every(isStored),
   }
 }

@@ -1,12 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Admin, AdminOptions } from '@platformatic/kafka'
+import type { Admin } from '@platformatic/kafka'
 import {
-  answerOf,
   connectionOf,
   type KafkaConnection,
   mayBeginTransactions,
+  metadataOf,
   protocolErrors,
-  requestOf,
   type StreamSettings,
 } from '../stream/kafka.ts'
 
@@ -56,14 +55,8 @@ const timeouts = { connectTimeout: 1_000, timeout: 1_000, requestTimeout: 3_000 
 /** Opens a connection. Kafka's client is loaded on first use, because it takes 55 MB of memory and nearly a second. */
 async function openAdmin(connection: KafkaConnection): Promise<StreamAdmin> {
   const { Admin } = await import('@platformatic/kafka')
-  const options: AdminOptions & { requestTimeout: number } = {
-    clientId: 'orderflow-readiness',
-    ...connection,
-    ...timeouts,
-    // With retries, the client would also repeat permanent errors, such as a wrong password.
-    retries: 0,
-  }
-  const admin = new Admin(options)
+  // With retries, the client would also repeat permanent errors, such as a wrong password.
+  const admin = new Admin({ clientId: 'orderflow-readiness', ...connection, ...timeouts, retries: 0 })
   return {
     describeGroups: (asked) => patiently(() => admin.describeGroups(asked)),
     topicUses: (topics) => topicUses(admin, topics),
@@ -113,17 +106,14 @@ export function createStreamCheck(
       return reasonOf(error, asked)
     } finally {
       // The check does not wait until the connection is closed, because this may take as long as the request.
-      void closeAfter(transactions, admin)
+      void Promise.resolve(transactions)
+        .then(() => admin?.close())
+        .catch(() => {})
     }
   }
 
   const late = async () => delay(deadlineMs, 'the broker does not answer in time', { ref: false })
   return shared(() => Promise.race([ask(), late()]))
-}
-
-async function closeAfter(last: Promise<void> | undefined, admin: StreamAdmin | undefined): Promise<void> {
-  await last
-  await admin?.close().catch(() => {})
 }
 
 /**
@@ -181,10 +171,6 @@ export interface TopicUse {
   write: boolean
 }
 
-interface Metadata {
-  topics: { name: string | null; errorCode: number; topicAuthorizedOperations?: number }[]
-}
-
 /** The positions of the operations in Kafka's bit field of a user's rights (KIP-430). */
 const bits = { read: 3, write: 4 }
 /** The value of the bit field if the broker does not report the rights. Brokers before Kafka 2.3 never report them. */
@@ -194,13 +180,10 @@ const notSeen = 29
 
 /** Returns this Kafka user's rights to topics. It leaves out unknown topics, and topics whose rights the broker does not report. */
 export async function topicUses(admin: Admin, topics: string[]): Promise<Map<string, TopicUse>> {
-  const { topics: answers } = await requestOf<Metadata>(admin, 'Metadata', topics, false, true).catch(
-    answerOf<Metadata>,
-  )
+  const { topics: answers } = await metadataOf(admin, topics, true)
   const uses = new Map<string, TopicUse>()
   for (const { name, errorCode, topicAuthorizedOperations: operations = unsaid } of answers) {
     const has = (bit: number) => ((operations >> bit) & 1) === 1
-    if (name === null) continue
     if (errorCode === notSeen) uses.set(name, { read: false, write: false })
     else if (operations !== unsaid) uses.set(name, { read: has(bits.read), write: has(bits.write) })
   }

@@ -3,8 +3,9 @@ import { networkInterfaces } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Admin } from '@platformatic/kafka'
 import type { Consumer } from '../stream/consumer.ts'
-import { connectionOf, type StreamSettings } from '../stream/kafka.ts'
+import type { StreamSettings } from '../stream/kafka.ts'
 import { type Position, positionsOf } from '../stream/positions.ts'
+import { withAdmin } from '../stream/shared-admin.ts'
 import type { Logger } from '../telemetry/log.ts'
 
 const intervalMs = 15_000
@@ -208,28 +209,11 @@ function ownAddresses(): string[] {
   return all.filter(({ internal }) => !internal).map(({ address }) => address)
 }
 
-const timeouts = { connectTimeout: 1_000, timeout: 3_000, requestTimeout: 3_000 }
+const connection = { clientId: 'orderflow-watchdog', requestTimeout: 3_000 }
 
-/**
- * Returns a function that asks Kafka about a group and its positions. Each call opens a new connection, because the addresses of brokers can change.
- * It needs only rights that the service has.
- */
-export function groupReader(
-  settings: StreamSettings,
-  group: string,
-  topics: readonly string[],
-): () => Promise<GroupReport> {
-  return async () => {
-    const { Admin } = await import('@platformatic/kafka')
-    const connection = connectionOf(settings)
-    if (!connection) throw new Error('no broker is configured: set Stream__Brokers')
-    const admin = new Admin({ clientId: 'orderflow-watchdog', ...connection, ...timeouts, retries: 0 })
-    try {
-      return await readGroup(admin, group, topics)
-    } finally {
-      void admin.close().catch(() => {})
-    }
-  }
+/** Returns a function that asks Kafka about a group and its positions. It needs only rights that the service has. */
+export function groupReader(settings: StreamSettings, group: string, topics: readonly string[]) {
+  return () => withAdmin(settings, connection, (admin) => readGroup(admin, group, topics))
 }
 
 async function readGroup(admin: Admin, name: string, topics: readonly string[]): Promise<GroupReport> {

@@ -41,6 +41,10 @@ export interface BatcherOptions<T, R> {
    * wait for them.
    */
   keyOf?: (item: T) => string | undefined
+  /** True if an outage that fails an item also fails the later items of its key, so that none of them overtakes it. */
+  failsByKey?: boolean
+  /** Receives each item that fails, before its caller learns of it and before later items are flushed. */
+  onFailure?: (item: T) => void
   watch?: QueueWatch | undefined
 }
 
@@ -78,11 +82,16 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) =>
   options.watch?.opened(() => waiting.length)
 
   function dropLate(now: number) {
+    // Usually no item is late, whatever the limit is.
+    if ((waiting[0]?.since ?? now) + maxWaitMs >= now) return
     const longestMs = timeLimit(maxWaitMs)
     const inTime = waiting.findIndex(({ since }) => since + longestMs >= now)
-    for (const { settle } of waiting.splice(0, inTime < 0 ? waiting.length : inTime)) {
-      settle({ ok: false, error: new OverloadError(`no attempt began within ${longestMs} ms`) })
-    }
+    const late = waiting.splice(0, inTime < 0 ? waiting.length : inTime)
+    const error = new OverloadError(`no attempt began within ${longestMs} ms`)
+    end(
+      late,
+      late.map(() => ({ ok: false, error })),
+    )
   }
 
   /** Returns the first items that may be flushed together. It leaves out items whose key is in flight. */
@@ -124,15 +133,39 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) =>
     }
   }
 
+  /** The failures of keys whose callers perhaps do not know of them yet. Meanwhile, later items of these keys fail, too. */
+  const failures = new Map<string, Settled<R>>()
+  function failureOf(item: T): Settled<R> | undefined {
+    const key = options.keyOf?.(item)
+    return key === undefined ? undefined : failures.get(key)
+  }
+
+  /** Gives items their results. */
+  function end(items: typeof waiting, results: readonly Settled<R>[]): void {
+    for (const [index, result] of results.entries()) {
+      const key = options.keyOf?.((items[index] as Waiting<T, R>).item)
+      if (options.failsByKey && !result.ok && !options.isRefusal(result.error) && key !== undefined)
+        failures.set(key, result)
+    }
+    if (failures.size > 0) {
+      const later = waiting.filter(({ item }) => failureOf(item))
+      waiting = waiting.filter(({ item }) => !failureOf(item))
+      for (const { item, settle } of later) settle(failureOf(item) as Settled<R>)
+      // All callers learn of a failure before the next immediate.
+      setImmediate(() => failures.clear())
+    }
+    for (const [index, { settle }] of items.entries()) {
+      settle(results[index] ?? { ok: false, error: new Error('the flush returned fewer results than items') })
+    }
+  }
+
   async function settle(batch: typeof waiting) {
     const begunAt = performance.now()
     const spans = batch.map(({ span }) => span)
     const results = await onBehalfOf(spans, () => flush(batch.map(({ item }) => item)))
     const waitedMs = begunAt - (batch[0]?.since ?? begunAt)
     options.watch?.flushed(batch.length, waitedMs, performance.now() - begunAt)
-    for (const [index, { settle }] of batch.entries()) {
-      settle(results[index] ?? { ok: false, error: new Error('the flush returned fewer results than items') })
-    }
+    end(batch, results)
   }
 
   function nextArrival(): Promise<void> {
@@ -168,13 +201,19 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) =>
     new Promise((resolve, reject) => {
       if (waiting.length >= options.maxWaiting)
         return reject(new OverloadError(`${waiting.length} items are already waiting`))
+      const failure = failureOf(item)
+      if (failure && !failure.ok) return reject(failure.error)
       const { span, isFollowed = false } = handled() ?? {}
       waiting.push({
         item,
         since: performance.now(),
         span,
         isFollowed,
-        settle: (result) => (result.ok ? resolve(result.value) : reject(result.error)),
+        settle(result) {
+          if (result.ok) return resolve(result.value)
+          options.onFailure?.(item)
+          reject(result.error)
+        },
       })
       arrived()
       if (running) return

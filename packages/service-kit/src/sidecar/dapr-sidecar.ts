@@ -71,28 +71,22 @@ export function createSidecar(settings: SidecarSettings): Sidecar {
     timeoutMs = callTimeoutMs,
   ): Promise<MessageShape<O>> {
     const path = `/${parent.typeName}/${name}`
+    const message = create(input, request) as MessageShape<I>
     const options = { deadline: Date.now() + timeLimit(timeoutMs) }
     const encode = (message: MessageShape<I>) => asBuffer(toBinary(input, message))
     const decode = (bytes: Buffer) => fromBinary(output, bytes)
     const span = callSpan(parent.typeName, name)
+    const headers = span ? tracedBy(span, metadata) : metadata
     // The sidecar closes a connection whose client does not answer its pings for 15 s (Dapr 1.18.2, api/grpc/server.go). A call of a process that a
     // debugger stops therefore has its own connection.
     const client = isStoppable() ? connect({ 'grpc.use_local_subchannel_pool': 1 }) : lasting
     return new Promise((resolve, reject) => {
-      client.makeUnaryRequest(
-        path,
-        encode,
-        decode,
-        create(input, request) as MessageShape<I>,
-        span ? tracedBy(span, metadata) : metadata,
-        options,
-        (error, response) => {
-          span?.end(error ? status[error.code] : undefined)
-          if (client !== lasting) client.close()
-          if (error) reject(new SidecarError(what, error, failureOf(error)))
-          else resolve(response as MessageShape<O>)
-        },
-      )
+      client.makeUnaryRequest(path, encode, decode, message, headers, options, (error, response) => {
+        span?.end(error ? status[error.code] : undefined)
+        if (client !== lasting) client.close()
+        if (error) reject(new SidecarError(what, error, failureOf(error)))
+        else resolve(response as MessageShape<O>)
+      })
     })
   }
 
@@ -109,19 +103,11 @@ export function createSidecar(settings: SidecarSettings): Sidecar {
     }
     return span.child(`${service}/${method}`, { kind: 'client', attributes, links })
   }
-  const {
-    bulkPublishEventAlpha1,
-    executeStateTransaction,
-    getBulkState,
-    getMetadata,
-    getState,
-    invokeBinding,
-    saveState,
-  } = daprProto.Dapr.method
+  const api = daprProto.Dapr.method
 
   async function read(keys: string[], timeoutMs = callTimeoutMs): Promise<Map<string, StoredDocument>> {
     const request = { storeName: state.Store, keys, parallelism: readParallelism }
-    const response = await call('read state', getBulkState, request, timeoutMs)
+    const response = await call('read state', api.getBulkState, request, timeoutMs)
     const found = new Map<string, StoredDocument>()
     for (const item of response.items) {
       if (item.error) throw new SidecarError(`read ${item.key}`, item.error)
@@ -130,14 +116,14 @@ export function createSidecar(settings: SidecarSettings): Sidecar {
     return found
   }
 
-  const components = async () => (await call('read metadata', getMetadata, {})).registeredComponents
+  const components = async () => (await call('read metadata', api.getMetadata, {})).registeredComponents
 
   /** The component of components/postgresql/statestore-save.yaml. */
   const savingComponent = `${state.Store}-save`
 
   async function execute(what: string, { sql, params }: Statement): Promise<number> {
     const request = { name: savingComponent, operation: 'exec', metadata: { sql, params } }
-    const { metadata } = await call(what, invokeBinding, request)
+    const { metadata } = await call(what, api.invokeBinding, request)
     return Number(metadata['rows-affected'])
   }
 
@@ -155,7 +141,7 @@ export function createSidecar(settings: SidecarSettings): Sidecar {
     if (!state.Store || !(await savesInOneCall())) return undefined
     const { sql, params } = serverStatement
     const request = { name: savingComponent, operation: 'query', metadata: { sql, params } }
-    const { data } = await call('ask the store', invokeBinding, request)
+    const { data } = await call('ask the store', api.invokeBinding, request)
     const [[server] = []] = JSON.parse(asBuffer(data).toString()) as [string?][]
     if (server === undefined) throw new SidecarError('ask the store', 'the server does not report its start')
     return server
@@ -178,7 +164,7 @@ export function createSidecar(settings: SidecarSettings): Sidecar {
       }))
       const request = { pubsubName: pubsubs[used] as string, topic, entries, metadata: { rawPayload: 'true' } }
       try {
-        const response = await call(`publish to ${topic}`, bulkPublishEventAlpha1, request)
+        const response = await call(`publish to ${topic}`, api.bulkPublishEventAlpha1, request)
         const failed = response.failedEntries[0]
         if (failed) throw new SidecarError(`publish to ${topic}`, failed.error)
       } catch (error) {
@@ -190,29 +176,26 @@ export function createSidecar(settings: SidecarSettings): Sidecar {
     read: (keys) => read(keys),
 
     async readOne(key) {
-      const { data, etag } = await call('read state', getState, { storeName: state.Store, key })
+      const { data, etag } = await call('read state', api.getState, { storeName: state.Store, key })
       return data.length > 0 ? { value: parse(key, data), etag } : undefined
     },
 
     async transact(writes) {
       const operations = writes.map((write) => ({ operationType: 'upsert', request: stateItemOf(write) }))
-      await call('write state', executeStateTransaction, { storeName: state.Store, operations })
+      await call('write state', api.executeStateTransaction, { storeName: state.Store, operations })
     },
 
     async save(writes, etag, needed = 0) {
       if (!(await savesInOneCall())) {
-        await call('save state', saveState, { storeName: state.Store, states: writes.map(stateItemOf) })
+        await call('save state', api.saveState, { storeName: state.Store, states: writes.map(stateItemOf) })
         return
       }
       const saved = await execute('save state', savingStatement(writes, etag, needed, required))
       if (saved === writes.length) return
       if (saved === 0 && required !== undefined && (await storeServer()) !== required)
         throw new SidecarError('save state', 'the server of the store was replaced or started again')
-      throw new SidecarError(
-        'save state',
-        `other writers changed ${writes.length - saved} of the documents`,
-        'conflict',
-      )
+      const changed = `other writers changed ${writes.length - saved} of the documents`
+      throw new SidecarError('save state', changed, 'conflict')
     },
 
     async store() {

@@ -33,7 +33,7 @@ interface HandlerTime {
   end: () => void
 }
 
-const current = new AsyncLocalStorage<HandlerTime>()
+const current = new AsyncLocalStorage<HandlerTime | undefined>()
 const running = new Set<HandlerTime>()
 let timer: NodeJS.Timeout | undefined
 
@@ -71,6 +71,9 @@ export async function limitHandler<T>(handler: () => Promise<T>): Promise<T> {
     }
   }
 }
+
+/** Runs work that several handlers share, so the time of none of them limits it. */
+export const unlimited = <T>(work: () => T): T => current.run(undefined, work)
 
 /**
  * Makes a call to the sidecar. The time of a handler includes only the beginning of the call (`usualCallMs`).

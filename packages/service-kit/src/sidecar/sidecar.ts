@@ -75,26 +75,16 @@ export interface Sidecar {
 
 export type Read = Sidecar['read']
 
-/* The next three functions confirm that documents are absent, because a bulk read may leave out existing documents. docs/adr/0017 lists their uses. */
+/* The next two functions confirm that documents are absent, because a bulk read may leave out existing documents. docs/adr/0017 lists their uses. */
 
-/** Reads the `keys` that `found` does not contain, one by one, and adds the existing documents to `found`. */
-export async function addMissing(
-  sidecar: Sidecar,
-  found: Map<string, StoredDocument>,
-  keys: Iterable<string>,
-): Promise<void> {
-  for (const [key, document] of await readEach(sidecar, missingIn(found, keys))) found.set(key, document)
-}
-
-/** Returns the existing documents by key. It reads each key alone, which costs about ten times as much as a bulk read. */
-export async function readEach(sidecar: Sidecar, keys: string[]): Promise<Map<string, StoredDocument>> {
-  const documents = await Promise.all(keys.map((key) => sidecar.readOne(key)))
-  return new Map(
-    keys.flatMap((key, index): [string, StoredDocument][] => {
-      const document = documents[index]
-      return document ? [[key, document]] : []
-    }),
-  )
+/**
+ * Reads the `keys` that `found` does not contain, and adds the existing documents to `found`. It reads each key alone, which costs about ten times as
+ * much as a bulk read.
+ */
+export async function addMissing(sidecar: Sidecar, found: Map<string, StoredDocument>, keys: Iterable<string>) {
+  const missing = missingIn(found, keys)
+  const documents = await Promise.all(missing.map((key) => sidecar.readOne(key)))
+  for (const [index, key] of missing.entries()) if (documents[index]) found.set(key, documents[index])
 }
 
 /**
@@ -102,11 +92,7 @@ export async function readEach(sidecar: Sidecar, keys: string[]): Promise<Map<st
  * for SQLite only. SQLite reports errors before the first row, and Dapr hides only errors after the first row (components-contrib 1.18.3,
  * state/sqlite; modernc.org/sqlite 1.34.5, `stmt.query`). So an empty result proves that the documents are absent.
  */
-export async function addMissingInBulk(
-  sidecar: Sidecar,
-  found: Map<string, StoredDocument>,
-  keys: Iterable<string>,
-): Promise<void> {
+export async function addMissingInBulk(sidecar: Sidecar, found: Map<string, StoredDocument>, keys: Iterable<string>) {
   for (let missing = missingIn(found, keys); missing.length > 0; ) {
     const more = await sidecar.read(missing)
     if (more.size === 0) return
@@ -162,21 +148,26 @@ export class LostWritesError extends SidecarError {
   }
 }
 
+/** Thrown for an operation that was not run, because an earlier operation of its run failed. */
+export class HeldError extends SidecarError {
+  constructor() {
+    super('change a document', new Error('an earlier event of its key failed'))
+    this.name = 'HeldError'
+  }
+}
+
 export function isRefusal(error: unknown): boolean {
   return error instanceof SidecarError && error.failure === 'refused'
 }
 
-/** The context of a step whose outcome is unknown. `details` names the object of the step, such as an order. */
-export interface Uncertainty {
-  details?: Record<string, unknown>
-  cause: unknown
-}
-
-/** Thrown if the outcome of a step is unknown. `message` names the step, and explains how to repeat the step safely. */
+/**
+ * Thrown if the outcome of a step is unknown. `message` names the step, and explains how to repeat the step safely. `details` names the object of
+ * the step, such as an order.
+ */
 export class UncertainError extends Error {
   readonly code = 'uncertain'
   readonly details: Record<string, unknown>
-  constructor(detail: string, { details = {}, cause }: Uncertainty) {
+  constructor(detail: string, { details = {}, cause }: { details?: Record<string, unknown>; cause: unknown }) {
     super(detail, { cause })
     this.name = 'UncertainError'
     this.details = details

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Read, StoredDocument, Write } from '../sidecar/sidecar.ts'
+import type { Mark, RegisterWriter } from './announcing.ts'
 
 /** The number of shards (list lanes) of a list. If there are more writers than shards, some writers share a shard and must sometimes repeat a write. */
 export const shardCount = 16
@@ -75,24 +76,44 @@ interface ArrivalList {
   leave(): void
 }
 
-export interface ListsDraft extends Pick<ListDraft, 'writes' | 'stored'> {
+/** The lists of a batch, and its register if the batch announces events. */
+export interface BatchDraft {
   append(space: string, id: string): string
+  /** Returns the mark of an event that the batch stores. */
+  mark(): Mark
+  /** Returns the writes to store before the documents, or together with them. */
+  writes(): Write[]
+  stored(etag?: string): void
 }
 
-export interface BatchLists extends Pick<ArrivalList, 'watched' | 'open' | 'leave'> {
-  draft(): ListsDraft
+export interface BatchLists extends Pick<ArrivalList, 'watched' | 'open'> {
+  /** @param isConflict true if the store refused the write */
+  leave(isConflict: boolean): void
+  draft(): BatchDraft
 }
 
-/** Returns the process's list writers for these spaces. A space is the key prefix of a tenant, and each tenant has one list. */
-export type ArrivalLists = (spaces: readonly string[]) => BatchLists
+/** The properties of an operation that concern its list. A space is the key prefix of a tenant, and each tenant has one list. */
+interface Listed {
+  space?: string
+  announces?: boolean
+}
+
+/** Returns the process's list writers for these operations, and its register if one of them announces events. */
+export type ArrivalLists = (works: readonly Listed[]) => BatchLists
 
 /**
  * The largest number of open lists. It must exceed the number of lists in a batch. After a list is closed, its next use begins a new chunk.
  */
 const maxOpen = 1_000
 
-/** @param elapsed returns the time since any fixed moment in milliseconds; the default ignores changes of the system's clock */
-export function createArrivalLists(now: () => Date, elapsed = () => performance.now()): ArrivalLists {
+/**
+ * @param options.register the register of this process
+ * @param options.elapsed returns the time since any fixed moment in milliseconds; the default ignores changes of the system's clock
+ */
+export function createArrivalLists(
+  now: () => Date,
+  { register, elapsed = () => performance.now() }: { register?: RegisterWriter; elapsed?: () => number } = {},
+): ArrivalLists {
   /** The open lists, with the least recently used list first. */
   const lists = new Map<string, ArrivalList>()
 
@@ -103,11 +124,15 @@ export function createArrivalLists(now: () => Date, elapsed = () => performance.
     for (const oldest of lists.keys()) if (lists.size > maxOpen) lists.delete(oldest)
     return list
   }
-  return (spaces) => together(new Map(spaces.map((space) => [space, listOf(space)])))
+  return (works) => {
+    const spaces = new Set(works.map(({ space = '' }) => space))
+    const isAnnouncing = works.some(({ announces }) => announces)
+    return together(new Map(Array.from(spaces, (space) => [space, listOf(space)])), isAnnouncing ? register : undefined)
+  }
 }
 
-function together(lists: Map<string, ArrivalList>): BatchLists {
-  const all = [...lists.values()]
+function together(lists: Map<string, ArrivalList>, register: RegisterWriter | undefined): BatchLists {
+  const all: Pick<BatchLists, 'watched' | 'open' | 'leave'>[] = [...lists.values(), ...(register ? [register] : [])]
   return {
     watched() {
       const each = all.map((list) => list.watched())
@@ -123,16 +148,19 @@ function together(lists: Map<string, ArrivalList>): BatchLists {
     },
     draft() {
       const drafts = new Map(Array.from(lists, ([space, list]) => [space, list.draft()]))
+      const own = register?.draft()
       return {
         append: (space, id) => (drafts.get(space) as ListDraft).append(id),
-        writes: () => [...drafts.values()].flatMap((draft) => draft.writes()),
+        mark: () => own?.mark() ?? '',
+        writes: () => [...[...drafts.values()].flatMap((draft) => draft.writes()), ...(own?.writes() ?? [])],
         stored: (etag) => {
           for (const draft of drafts.values()) draft.stored(etag)
+          own?.stored(etag)
         },
       }
     },
-    leave: () => {
-      for (const list of all) list.leave()
+    leave: (isConflict) => {
+      for (const list of all) list.leave(isConflict)
     },
   }
 }

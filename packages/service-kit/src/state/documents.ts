@@ -3,6 +3,7 @@ import { createBatcher, type QueueWatch, type Settled } from '../sidecar/batcher
 import { callSidecar } from '../sidecar/handler-time.ts'
 import { addMissing, isRefusal, type Read, type Sidecar, type StoredDocument } from '../sidecar/sidecar.ts'
 import { asSpan } from '../telemetry/context.ts'
+import { type Announcing, createAnnouncing } from './announcing.ts'
 import { createArrivalLists } from './arrival-list.ts'
 import { type Load, type Page, type PageOptions, type Reader, readPage } from './list-page.ts'
 import { createUnitOfWork, type UnitOfWork } from './unit-of-work.ts'
@@ -24,6 +25,10 @@ export interface Documents {
   page<T>(options: PageOptions, load: Load<T>): Promise<Page<T>>
   /** Returns a number that changes when the store may have lost writes. Then forget documents that you remember. */
   generation(): number
+  /** Returns the key with the prefix of the tenant. */
+  fullKey(key: string): string
+  /** The announcing of events that are stored in documents, for all tenants. */
+  announcing: Announcing
 }
 
 /** Returns the documents of the tenant with this TenantID, which may be empty. */
@@ -34,17 +39,33 @@ const internal = { kind: 'internal' } as const
 /**
  * Creates the function that returns the documents of a tenant.
  * @param isShared true if this service does not separate tenants (`Auth__Mode`)
- * @param watch receives the size and the times of each stored batch
- * @param generation returns the number of times that the store may have lost writes
+ * @param options.watch receives the size and the times of each stored batch
+ * @param options.generation returns the number of times that the store may have lost writes
+ * @param options.report receives a bug that prevents the announcement of an event
  */
 export function createDocuments(
   sidecar: Sidecar,
   now: () => Date,
   isShared = false,
-  watch?: QueueWatch,
-  generation = () => 0,
+  { watch, generation = () => 0, report = () => {}, elapsed = () => performance.now() }: DocumentsOptions = {},
 ): DocumentsOf {
-  const [reader, changeMany] = [createReader(sidecar), createUnitOfWork(sidecar, createArrivalLists(now), watch)]
+  const reader = createReader(sidecar)
+  const announcing = createAnnouncing({
+    read: (keys) => sidecar.read(keys),
+    replace: (key, decide) =>
+      changeMany({
+        key,
+        bytes: 1_000,
+        decide(view) {
+          const value = decide(view.get(key))
+          if (value) view.write(value)
+        },
+      }),
+    flush: (key) => changeMany({ key, bytes: 1_000, announces: true, decide: () => {} }),
+    report,
+    elapsed,
+  })
+  const changeMany = createUnitOfWork(sidecar, createArrivalLists(now, { register: announcing.writer, elapsed }), watch)
   const call = <T>(name: string, work: () => Promise<T>) => callSidecar(() => asSpan(name, internal, work))
   const read: Read = (keys) => call('read state', () => reader.read(keys))
   const scan: Read = (keys) => call('read state', () => reader.scan(keys))
@@ -57,8 +78,17 @@ export function createDocuments(
       change: changeIn(space, change),
       page: (options, load) => readPage(own, options, load),
       generation,
+      fullKey: (key) => space + key,
+      announcing,
     }
   }
+}
+
+interface DocumentsOptions {
+  watch?: QueueWatch
+  generation?: () => number
+  report?: (error: unknown) => void
+  elapsed?: () => number
 }
 
 /** Returns the prefix of a tenant's keys. The tenant's name is hashed, because publishers choose the name: it may be long, or contain a slash. */

@@ -58,18 +58,9 @@ export async function readPage<T>(reader: Reader, options: PageOptions, load: Lo
       await fill(reader, positions, options.limit - items.length - entries.length)
       positions = merge(positions, options.limit - items.length, entries)
     }
-    const found = await load(
-      entries.map(({ id }) => id),
-      reader.scan,
-    )
+    const found = await load(idsOf(entries), reader.scan)
     const missing = entries.filter((_, index) => !found[index])
-    const others =
-      missing.length > 0
-        ? await load(
-            missing.map(({ id }) => id),
-            reader.read,
-          )
-        : []
+    const others = missing.length > 0 ? await load(idsOf(missing), reader.read) : []
     for (const [index, entry] of entries.entries()) {
       const document = found[index] ?? others[missing.indexOf(entry)]
       if (document?.listed === entry.slot) items.push(document.item)
@@ -82,6 +73,8 @@ interface Entry {
   id: string
   slot: string
 }
+
+const idsOf = (entries: readonly Entry[]) => entries.map(({ id }) => id)
 
 /** Returns for each entry whether the list has this id in this slot. */
 export async function isListedAt(read: Read, entries: readonly Entry[]): Promise<boolean[]> {

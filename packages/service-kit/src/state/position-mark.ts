@@ -11,9 +11,14 @@ export interface PositionMark {
   since: number
   /** The time of this mark, in milliseconds since 1970. */
   at: number
+  /** The form of the documents; missing in a store without entities, or of an earlier release. */
+  form?: string | undefined
   /** The reason why the store must be rebuilt. */
   lost?: string
 }
+
+/** The form of the documents of entities. It changes if a release cannot read the documents of an earlier one. */
+export const entityForm = 'entities 1'
 
 export const markKey = 'log-positions'
 
@@ -26,21 +31,14 @@ export async function readMark(sidecar: Pick<Sidecar, 'readOne'>) {
 }
 
 /** Writes the mark if it is unchanged since it was read. @param etag the etag of the read mark; undefined if it was absent */
-export async function writeMark(
-  sidecar: Pick<Sidecar, 'save'>,
-  mark: PositionMark,
-  etag: string | undefined,
-): Promise<void> {
-  await sidecar.save(
-    [{ key: markKey, value: JSON.stringify(mark), guard: etag ? { etag } : 'absent' }],
-    randomUUID(),
-    1,
-  )
+export async function writeMark(sidecar: Pick<Sidecar, 'save'>, mark: PositionMark, etag: string | undefined) {
+  const guard = etag ? { etag } : 'absent'
+  await sidecar.save([{ key: markKey, value: JSON.stringify(mark), guard }], randomUUID(), 1)
 }
 
 /** Removes the positions and the reason for a rebuild after it. The service then compares its last events, and remembers new positions. */
-export async function forgetMark(sidecar: Pick<Sidecar, 'save'>): Promise<void> {
-  await sidecar.save([{ key: markKey, value: JSON.stringify(noMark) }], randomUUID())
+export async function forgetMark(sidecar: Pick<Sidecar, 'save'>, form?: string): Promise<void> {
+  await sidecar.save([{ key: markKey, value: JSON.stringify({ ...noMark, form }) }], randomUUID())
 }
 
 /** Returns true if a stored mark is older than a known mark. */

@@ -4,6 +4,7 @@ import { type BatcherOptions, createBatcher, type QueueWatch, type Settled } fro
 import {
   addMissing,
   addMissingInBulk,
+  HeldError,
   isConflict,
   isRefusal,
   remembered,
@@ -13,7 +14,9 @@ import {
   type StoredDocument,
   type Write,
 } from '../sidecar/sidecar.ts'
-import type { ArrivalLists, BatchLists, ListsDraft } from './arrival-list.ts'
+import type { Run } from '../telemetry/context.ts'
+import type { Mark } from './announcing.ts'
+import type { ArrivalLists, BatchDraft, BatchLists } from './arrival-list.ts'
 
 /** An operation's view of the store, with the changes of earlier operations of the same batch. */
 export interface View {
@@ -22,6 +25,8 @@ export interface View {
   write(value: unknown): void
   /** Appends an id to the list. Returns the id's slot, which the document must store in its field `listed`. */
   list(id: string): string
+  /** Returns the mark of an event that the operation stores, and that is announced later (announcing.ts). */
+  mark(): Mark
 }
 
 /** An operation of a batch. It decides about one document, and may write only this document. */
@@ -35,6 +40,10 @@ interface Work<R> {
    */
   beside?: string[]
   bytes: number
+  /** True if the operation may store events that are announced later (announcing.ts). */
+  announces?: boolean
+  /** The run to which the operation belongs. If an operation of a run fails, so do its later ones. */
+  run?: Run | undefined
   /**
    * Decides and writes. All its effects must go through the view. It must be idempotent, because it runs again after a conflict, and on other
    * replicas.
@@ -44,8 +53,6 @@ interface Work<R> {
 
 /** Runs an operation. If its `decide` throws, only this operation fails. If the store fails, all operations of the batch fail (`SidecarError`). */
 export type UnitOfWork = <R>(work: Work<R>) => Promise<R>
-
-const spacesOf = (works: Work<unknown>[]): string[] => [...new Set(works.map(({ space = '' }) => space))]
 
 const keysOf = ({ key, beside = [] }: Work<unknown>): string[] => [key, ...beside]
 
@@ -91,7 +98,10 @@ function batched(
 ): UnitOfWork {
   const sizeOf = ({ bytes }: Work<unknown>) => bytes
   const keyOf = ({ key }: Work<unknown>) => key
-  const queue = createBatcher({ flush, isRefusal, sizeOf, keyOf, ...limits, ...pace })
+  const onFailure = ({ run }: Work<unknown>) => {
+    if (run) run.isBroken = true
+  }
+  const queue = createBatcher({ flush, isRefusal, sizeOf, keyOf, onFailure, ...limits, ...pace })
   return <R>(work: Work<R>) => queue(work) as Promise<R>
 }
 
@@ -121,7 +131,7 @@ export function createTransactional(sidecar: Sidecar, lists: ArrivalLists, watch
   async function flush(works: Work<unknown>[]): Promise<Settled<unknown>[]> {
     for (let attempt = 1; ; attempt += 1) {
       const isAlone = performance.now() > cautiousUntil
-      const list = lists(spacesOf(works))
+      const list = lists(works)
       const watched = list.watched()
       const asked = works.flatMap(keysOf)
       const read = await sidecar.read([...new Set([fenceKey, ...watched.keys, ...asked])])
@@ -132,18 +142,19 @@ export function createTransactional(sidecar: Sidecar, lists: ArrivalLists, watch
       watched.check(read)
       await list.open((keys) => sidecar.read(keys))
       const { results, writes: documents, draft } = await decideAll(works, read, list, sidecar)
-      if (documents.length === 0) return results
+      const listed = draft.writes()
+      if (documents.length + listed.length === 0) return results
       const fence = fenceOf(read, isAlone)
       // The list's writes keep their guards, because a new chunk is not read together with the fence.
       const needsGuard = ({ guard }: Write) => !isAlone || (isEachGuarded && guard === 'absent')
       const guarded = documents.map((write) => (needsGuard(write) ? write : unguarded(write)))
-      const writes = [fence, ...guarded, ...draft.writes()]
+      const writes = [fence, ...guarded, ...listed]
       try {
         await sidecar.transact(writes)
         draft.stored()
         return results
       } catch (error) {
-        list.leave()
+        list.leave(isConflict(error))
         if (isConflict(error)) cautiousUntil = performance.now() + cautiousMs
         if (!isConflict(error) || attempt === maxAttempts) throw error
         await delay(Math.random() * backoffMs * attempt)
@@ -204,7 +215,7 @@ export function createIndependent(
 
   /** Runs all operations and saves their writes. */
   async function execute(works: Work<unknown>[], batch: Batch, attempt: number): Promise<Saved> {
-    const list = lists(spacesOf(works))
+    const list = lists(works)
     const isRead = attempt > 1 || mostExist
     const asked = isRead ? works.flatMap(keysOf) : []
     const watched = list.watched()
@@ -221,12 +232,12 @@ export function createIndependent(
       const lists = draft.writes()
       const etag = randomUUID()
       const saved = await save(choosesEtags ? [...lists, ...writes] : lists, etag, lists.length).catch((error) => {
-        list.leave()
+        list.leave(false)
         throw error
       })
       const isListed = lists.every(({ key }) => !saved.missing.has(key))
       if (isListed) draft.stored(choosesEtags ? etag : undefined)
-      else if (!isRefusal(saved.error)) list.leave()
+      else if (!isRefusal(saved.error)) list.leave(isConflict(saved.error))
       if (choosesEtags) return { writes, saved }
       return { writes, saved: isListed ? undefined : { ...saved, missing: new Set(writes.map(({ key }) => key)) } }
     })
@@ -290,11 +301,6 @@ function affectedBy(works: Work<unknown>[], missing: ReadonlySet<string>): Work<
   return works.filter(isAffected)
 }
 
-interface Staged {
-  value: unknown
-  text: string
-}
-
 /**
  * The first attempt that reads each missing key alone. At the first conflict, another writer was probably faster. The second conflict may be due to
  * a document that bulk reads leave out.
@@ -305,7 +311,7 @@ const askedOneByOneFrom = 3
 export interface Decided {
   results: Settled<unknown>[]
   writes: Write[]
-  draft: ListsDraft
+  draft: BatchDraft
 }
 
 /**
@@ -326,37 +332,56 @@ async function decideAll(
     const stage = createStage(read, draft)
     const results = works.map((work) => stage.run(work))
     const open = [...stage.unsure].filter((key) => !asked.has(key))
-    const found = isRead || open.length === 0 ? new Map<string, StoredDocument>() : await sidecar.read(open)
+    if (open.length === 0) return { ...stage.writes(works, results), draft }
+    const found = isRead ? new Map<string, StoredDocument>() : await sidecar.read(open)
     await addMissing(sidecar, found, open)
-    if (found.size === 0) return { results, writes: stage.writes(), draft }
+    if (found.size === 0) return { ...stage.writes(works, results), draft }
     for (const key of open) asked.add(key)
     for (const [key, document] of found) read.set(key, document)
   }
 }
 
-function createStage(read: Map<string, StoredDocument>, draft: ListsDraft) {
-  const staged = new Map<string, Staged>()
+function createStage(read: Map<string, StoredDocument>, draft: BatchDraft) {
+  const staged = new Map<string, { value: unknown }>()
   const unsure = new Set<string>()
+  const broken = new Set<Run>()
 
   /** Runs one operation. If the operation throws, its writes are dropped. */
   function run<R>(work: Work<R>): Settled<R> {
-    let own: Staged | undefined
+    let own: { value: unknown } | undefined
     const current = (key: string) => (key === work.key && own) || staged.get(key) || read.get(key)
     const view: View = {
       get: <T>(key: string) => current(key)?.value as T | undefined,
       write: (document) => {
-        // Serializes the document here, so that too deep nesting fails only this operation.
-        own = { value: document, text: JSON.stringify(document) }
+        own = { value: document }
       },
       list: (id) => draft.append(work.space ?? '', id),
+      mark: () => draft.mark(),
     }
-    const result = settled(() => work.decide(view))
+    const isHeld = work.run && (work.run.isBroken || broken.has(work.run))
+    const result: Settled<R> = isHeld ? { ok: false, error: new HeldError() } : settled(() => work.decide(view))
+    if (!result.ok && work.run) broken.add(work.run)
     if (result.ok && own) staged.set(work.key, own)
     else for (const key of keysOf(work)) if (!current(key)) unsure.add(key)
     return result
   }
 
-  const writes = (): Write[] => [...staged].map(([key, { text }]) => ({ key, value: text, guard: guardOf(read, key) }))
+  /**
+   * Returns the writes, and the results. If a document cannot be written as JSON, for example because it nests too deep, all operations on this document fail.
+   */
+  function writes(works: Work<unknown>[], results: Settled<unknown>[]): Pick<Decided, 'writes' | 'results'> {
+    const written: Write[] = []
+    const failures = new Map<string, Settled<unknown>>()
+    for (const [key, { value }] of staged) {
+      const text = settled(() => JSON.stringify(value))
+      if (text.ok) written.push({ key, value: text.value, guard: guardOf(read, key) })
+      else failures.set(key, text)
+    }
+    return {
+      writes: written,
+      results: works.map(({ key }, index) => failures.get(key) ?? (results[index] as Settled<unknown>)),
+    }
+  }
 
   return { run, unsure, writes }
 }

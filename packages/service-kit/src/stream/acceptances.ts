@@ -1,9 +1,7 @@
 import { deadLetterTopic } from '@orderflow/envelope'
 import type { OutgoingEvent } from '../sidecar/sidecar.ts'
-import type { Logger } from '../telemetry/log.ts'
 import type { EarlierDeadLetters } from './earlier-dead-letters.ts'
-import type { Result } from './event-handler.ts'
-import type { PublishRecord } from './publish.ts'
+import type { EventHandlerOptions, Result } from './event-handler.ts'
 import {
   acceptanceHeaders,
   type BulkEntry,
@@ -14,11 +12,7 @@ import {
   recordIdOf,
 } from './record.ts'
 
-interface AcceptanceOptions {
-  app: string
-  publish: PublishRecord
-  now: () => Date
-  log: Pick<Logger, 'warn'>
+interface AcceptanceOptions extends Pick<EventHandlerOptions, 'app' | 'publish' | 'now' | 'log'> {
   earlierDeadLetters?: EarlierDeadLetters
 }
 

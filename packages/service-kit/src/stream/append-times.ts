@@ -1,5 +1,4 @@
 import type { Admin } from '@platformatic/kafka'
-import { timeLimit } from '../limits.ts'
 import { fetchBatches, leaderOf, metadataOf, type StreamSettings } from './kafka.ts'
 import { positionText, type RecordPosition } from './record.ts'
 import { createSharedAdmin } from './shared-admin.ts'
@@ -13,19 +12,9 @@ export type AppendTimes = (positions: readonly RecordPosition[]) => Promise<Read
 /** The bit in a batch's attributes that is set if the broker set the time (Kafka protocol). */
 export const logAppendTime = 1 << 3
 
-/** The time-outs are short, because a delivery waits for the result. */
-const options = {
-  clientId: 'orderflow-append-times',
-  retries: 0,
-  connectTimeout: timeLimit(1_000),
-  timeout: timeLimit(3_000),
-  // The client's default.
-  requestTimeout: timeLimit(30_000),
-}
-
 /** Creates a function that asks Kafka itself for these times, because sidecars do not report whether the broker set a time (Dapr 1.18). */
 export function createAppendTimes(settings: StreamSettings): AppendTimes {
-  const use = createSharedAdmin(settings, options)
+  const use = createSharedAdmin(settings, 'orderflow-append-times', 3_000)
   return async (positions) => {
     if (!use) throw new Error('no broker is configured: set Stream__Brokers')
     return await use((admin) => appendTimes(admin, positions))

@@ -3,18 +3,5 @@
  * the groups at the same time.
  */
 export function groupsByKey<T>(items: readonly T[], keyOf: (item: T) => string | undefined): T[][] {
-  const groups: T[][] = []
-  const byKey = new Map<string, T[]>()
-  for (const item of items) {
-    const key = keyOf(item)
-    const group = key === undefined ? undefined : byKey.get(key)
-    if (group) {
-      group.push(item)
-      continue
-    }
-    const begun = [item]
-    groups.push(begun)
-    if (key !== undefined) byKey.set(key, begun)
-  }
-  return groups
+  return [...Map.groupBy(items, (item) => keyOf(item) ?? Symbol()).values()]
 }

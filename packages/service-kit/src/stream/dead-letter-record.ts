@@ -1,8 +1,9 @@
-import { deadLetterTopic, isGuid } from '@orderflow/envelope'
+import { deadLetterTopic } from '@orderflow/envelope'
 import { headerOf, type LogRecord, positionOfRecord } from './log-record.ts'
 import {
   acceptanceHeaders,
   deadLetterHeaders,
+  guidIn,
   noteHeaders,
   originOf,
   parsePosition,
@@ -107,8 +108,6 @@ function acceptanceOf(record: LogRecord): Acceptance | undefined {
     return undefined
   return { kind: 'acceptance', app, position, record: guidIn(headerOf(record, acceptanceHeaders.record)) }
 }
-
-const guidIn = (text: string | undefined): string | undefined => (isGuid(text) ? text.toLowerCase() : undefined)
 
 /** Returns the time in a header; undefined if it is missing or has another form. */
 const timeIn = (text = ''): number | undefined => (/^\d{1,15}$/.test(text) ? recordTime(Number(text)) : undefined)

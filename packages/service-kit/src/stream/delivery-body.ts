@@ -1,13 +1,7 @@
 import type { BulkEntry } from './record.ts'
 
-const [quote, backslash, openObject, closeObject, openList, closeList] = [...Buffer.from('"\\{}[]')] as [
-  number,
-  number,
-  number,
-  number,
-  number,
-  number,
-]
+/** The bytes of `"`, `\`, `{`, `}`, `[` and `]`. */
+const [quote, backslash, openObject, closeObject, openList, closeList] = [0x22, 0x5c, 0x7b, 0x7d, 0x5b, 0x5d]
 
 /**
  * The number of bytes of a delivery after which its entries are handled. The sidecar cannot limit the bytes of a delivery: 200 records

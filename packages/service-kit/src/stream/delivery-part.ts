@@ -1,3 +1,5 @@
+import { HeldError } from '../sidecar/sidecar.ts'
+import type { Run } from '../telemetry/context.ts'
 import { errorType } from '../telemetry/context.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Trust } from '../trust/trust.ts'
@@ -65,28 +67,55 @@ export function createPartHandler(
     const failure = await completeTimes([...deliveries.values()].filter((delivery) => 'entryId' in delivery))
     if (failure) return new Map(entries.map((entry) => [entry, failure]))
 
-    async function attempt(entry: BulkEntry, isLast: boolean, isFollowed: boolean): Promise<Result> {
+    async function attempt(
+      entry: BulkEntry,
+      on: { isLast: boolean; isFollowed: boolean; run?: Run; passOn?: () => void },
+    ): Promise<Result> {
       const reason = blockedBy()
       if (reason !== undefined) return { kind: 'infrastructure', error: new Error(reason), ids: {} }
       const delivery = deliveries.get(entry) as Delivery | Failure
       if ('kind' in delivery) return delivery
-      return handler.attempt(delivery, whole, { isLast, isFollowed, isRepeated }).catch(bug)
+      return handler.attempt(delivery, whole, { ...on, isRepeated }).catch(bug)
+    }
+
+    /**
+     * Attempts the records of one key in sequence, up to a failure. A record begins when the earlier one is handled, or when its handler passes on, because its
+     * change is certainly made first.
+     */
+    async function attemptRun(records: BulkEntry[]): Promise<Result[]> {
+      const run: Run = { isBroken: false }
+      const attempts: Promise<Result>[] = []
+      for (const [index, entry] of records.entries()) {
+        const passed = Promise.withResolvers<string>()
+        const passOn = () => passed.resolve('passed on')
+        const attempted = attempt(entry, { isLast: false, isFollowed: index + 1 < records.length, run, passOn })
+        attempts.push(attempted)
+        const result = await Promise.race([attempted, passed.promise])
+        if (run.isBroken || typeof result !== 'string') break
+      }
+      return Promise.all(attempts)
     }
 
     /** Handles records of one key in sequence, up to a failure. Returns the records from the first record with a bug on; otherwise none. */
     async function handleInSequence(records: BulkEntry[]): Promise<BulkEntry[]> {
-      for (const [index, entry] of records.entries()) {
-        const result = await attempt(entry, false, index + 1 < records.length)
-        if (isBug(result)) return records.slice(index)
-        results.set(entry, result)
-        if (typeof result !== 'string') return []
+      let open = records
+      while (open.length > 0) {
+        let count = 0
+        for (const result of await attemptRun(open)) {
+          if (isHeld(result)) break
+          if (isBug(result)) return open.slice(count)
+          results.set(open[count] as BulkEntry, result)
+          if (typeof result !== 'string') return []
+          count += 1
+        }
+        open = open.slice(count)
       }
       return []
     }
 
     /** Handles a record again while no other record of the part is handled, because another record may have caused the bug. */
     async function handleAlone(entry: BulkEntry, isFollowed: boolean): Promise<Result> {
-      const result = await attempt(entry, true, isFollowed)
+      const result = await attempt(entry, { isLast: true, isFollowed })
       if (!isBug(result)) return result
       const position = positionOf(entry, topic)
       // The error's message is not logged, because it may quote the record.
@@ -110,5 +139,7 @@ export function createPartHandler(
 }
 
 const bug = (error: unknown): Failure => ({ kind: 'bug', error, ids: {} })
+
+const isHeld = (result: Result): boolean => typeof result !== 'string' && result.error instanceof HeldError
 
 const isBug = (result: Result): result is Failure => typeof result !== 'string' && result.kind === 'bug'

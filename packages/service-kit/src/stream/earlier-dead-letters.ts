@@ -1,6 +1,5 @@
 import { deadLetterTopic } from '@orderflow/envelope'
 import type { Admin } from '@platformatic/kafka'
-import { timeLimit } from '../limits.ts'
 import { fetchBatches, leaderOf, metadataOf, type StreamSettings } from './kafka.ts'
 import { type LogRecord, recordsOf } from './log-record.ts'
 import { deadLetterHeaders } from './record.ts'
@@ -11,16 +10,6 @@ import { createSharedAdmin } from './shared-admin.ts'
  * its position if the id is unknown. The caller deletes those that it no longer needs.
  */
 export type EarlierDeadLetters = (topic: string, since: number) => Promise<Set<string>>
-
-/** The time-outs are short, because the answer to a delivery waits for the result. */
-const options = {
-  clientId: 'orderflow-earlier-dead-letters',
-  retries: 0,
-  connectTimeout: timeLimit(1_000),
-  timeout: timeLimit(3_000),
-  // The client's default.
-  requestTimeout: timeLimit(30_000),
-}
 
 const fetchBytes = 1024 * 1024
 
@@ -48,7 +37,7 @@ interface Waiting {
  * leaves no other trace of the outcome. Each call continues where the last one ended.
  */
 export function createEarlierDeadLetters(settings: StreamSettings, app: string): EarlierDeadLetters {
-  const use = createSharedAdmin(settings, options)
+  const use = createSharedAdmin(settings, 'orderflow-earlier-dead-letters', 3_000)
   const known = new Map<string, Known>()
   const waiting = new Map<string, Waiting>()
   let reading: Promise<unknown> = Promise.resolve()

@@ -15,7 +15,7 @@ import {
   upcast,
 } from '@orderflow/envelope'
 import { limitHandler } from '../sidecar/handler-time.ts'
-import { isRefusal, type OutgoingEvent } from '../sidecar/sidecar.ts'
+import { isRefusal } from '../sidecar/sidecar.ts'
 import {
   asSpan,
   errorType,
@@ -24,6 +24,7 @@ import {
   type Ids,
   idsOf,
   nowHandling,
+  type Run,
   traceparentOf,
   within,
 } from '../telemetry/context.ts'
@@ -129,11 +130,13 @@ export interface EventHandler {
    * @param on.isLast true if a bug leads to a dead letter; false if a bug leads to another attempt
    * @param on.isFollowed true if later records of the key wait for this event
    * @param on.isRepeated true if an earlier process may have handled this event
+   * @param on.run the records of the key, if the next one may begin before this event is handled
+   * @param on.passOn begins the next record
    */
   attempt(
     delivery: Delivery,
     whole: ObservedDelivery,
-    on: { isLast: boolean; isFollowed: boolean; isRepeated: boolean },
+    on: { isLast: boolean; isFollowed: boolean; isRepeated: boolean; run?: Run | undefined; passOn?: () => void },
   ): Promise<Result>
   /** Writes a dead letter that has only the record's position, because our own code fails on the record. */
   giveUp(position: RecordPosition): Promise<Result>
@@ -164,11 +167,7 @@ export function createEventHandler(topic: string, handlers: Handlers, options: E
    * @throws {SidecarError} if the platform failed
    * @throws {HandlerError} if the handler has a bug, and this was not the last attempt. Any other error is a bug of the code around the handler
    */
-  async function handle(
-    delivery: Delivery,
-    onRead: (envelope: Envelope) => void,
-    isLast: boolean,
-  ): Promise<Outcome | Fault> {
+  async function handle(delivery: Delivery, onRead: (envelope: Envelope) => void, isLast: boolean) {
     try {
       const taken = await intake(delivery, sourceOf(delivery), onRead)
       if (!taken) return 'unhandled'
@@ -193,28 +192,20 @@ export function createEventHandler(topic: string, handlers: Handlers, options: E
     await asSpan(`send ${dead}`, { kind: 'producer', attributes }, () => {
       const span = handled()?.span
       const traced = span ? { ...delivery, traceparent: traceparentOf(span.context) } : delivery
-      return publishDeadLetter(deadLetterOf(traced, fault, app, now()), () =>
-        minimalDeadLetter(traced, fault, app, now()),
-      )
+      return publish(deadLetterOf(traced, fault, app, now())).catch((error: unknown) => {
+        if (!isRefusal(error)) throw error
+        return publish(minimalDeadLetter(traced, fault, app, now()))
+      })
     })
     metrics.deadLetter(fault.code)
     log.warn({ ...delivery.position, reason: fault.code, detail: fault.detail }, 'event dead-lettered')
   }
 
-  async function publishDeadLetter(whole: OutgoingEvent, minimal: () => OutgoingEvent): Promise<void> {
-    try {
-      await publish(whole)
-    } catch (error) {
-      if (!isRefusal(error)) throw error
-      await publish(minimal())
-    }
-  }
-
   return {
-    async attempt(delivery, whole, { isLast, isFollowed, isRepeated }) {
+    async attempt(delivery, whole, { isLast, isFollowed, isRepeated, run, passOn }) {
       const { value: document, traceparent, tracestate, arrivedAt } = delivery
       const trace = { ...(traceparent && { traceparent }), ...(tracestate && { tracestate }) }
-      const handling: Handling = { document, trace, arrivedAt, isFollowed }
+      const handling: Handling = { document, trace, arrivedAt, isFollowed, run, passOn }
       const onRead = (envelope: Envelope) => whole.read(handling, delivery, envelope)
       return within(handling, async () => {
         try {

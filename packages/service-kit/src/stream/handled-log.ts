@@ -1,11 +1,12 @@
 import { deadLetterTopic } from '@orderflow/envelope'
-import type { Admin, AdminOptions } from '@platformatic/kafka'
-import { connectionOf, fetchBatches, leaderOf, metadataOf, type StreamSettings } from './kafka.ts'
+import type { Admin } from '@platformatic/kafka'
+import { fetchBatches, leaderOf, metadataOf, type StreamSettings } from './kafka.ts'
 import { headerOf, type LogRecord, recordsOf } from './log-record.ts'
 import { mergeByTime } from './merge-by-time.ts'
 import { type Extent, extentsOf } from './positions.ts'
 import { replayedFrom } from './record.ts'
 import { createRejections, type Rejections } from './rejections.ts'
+import { withAdmin } from './shared-admin.ts'
 
 /** The part of a partition that a service has handled: from the offset `first` up to, but excluding, `end`. */
 export interface Handled extends Extent {
@@ -40,40 +41,28 @@ export async function withHandledLog<Result>(
   { app, topics, consumed }: { app: string; topics: readonly string[]; consumed: readonly string[] },
   work: (log: HandledLog) => Promise<Result>,
 ): Promise<Result> {
-  const connection = connectionOf(settings)
-  if (!connection) throw new Error('no broker is configured: set Stream__Brokers')
-  const { Admin } = await import('@platformatic/kafka')
-  const timeouts = { connectTimeout: 1_000, timeout: 3_000, requestTimeout: 10_000, retries: 0 }
-  const admin = new Admin({ clientId: 'orderflow-store-watch', ...connection, ...timeouts } as AdminOptions)
-  try {
-    return await work({
-      async extents() {
-        const [group] = await admin.listConsumerGroupOffsets({ groups: [app] })
-        return handledIn(await extentsOf(admin, topics), group?.topics ?? [], consumed)
-      },
-      read: (part) => readHandled(part, readParts(admin, part.topic, [part])),
-      async rejections(topic) {
-        const rejections = createRejections(app)
-        const deadLetters = deadLetterTopic(topic)
-        for await (const records of readParts(admin, deadLetters, await extentsOf(admin, [deadLetters])))
-          records.forEach(rejections.add)
-        return rejections
-      },
-    })
-  } finally {
-    void admin.close().catch(() => {})
-  }
-}
-
-interface CommittedTopic {
-  name: string
-  partitions: { partitionIndex: number; committedOffset: bigint }[]
+  const logOf = (admin: Admin): HandledLog => ({
+    async extents() {
+      const [group] = await admin.listConsumerGroupOffsets({ groups: [app] })
+      return handledIn(await extentsOf(admin, topics), group?.topics ?? [], consumed)
+    },
+    read: (part) => readHandled(part, readParts(admin, part.topic, [part])),
+    async rejections(topic) {
+      const rejections = createRejections(app)
+      const deadLetters = deadLetterTopic(topic)
+      for await (const records of readParts(admin, deadLetters, await extentsOf(admin, [deadLetters])))
+        records.forEach(rejections.add)
+      return rejections
+    },
+  })
+  const connection = { clientId: 'orderflow-store-watch', requestTimeout: 10_000 }
+  return await withAdmin(settings, connection, (admin) => work(logOf(admin)))
 }
 
 /** Returns the handled parts of partitions. */
 export function handledIn(
   extents: readonly Extent[],
-  committed: readonly CommittedTopic[],
+  committed: readonly { name: string; partitions: { partitionIndex: number; committedOffset: bigint }[] }[],
   consumed: readonly string[],
 ): Handled[] {
   return extents.flatMap((extent): Handled[] => {

@@ -106,6 +106,8 @@ export interface Metadata {
     /** The topic's id; missing on brokers before Kafka 2.8. */
     topicId?: string
     errorCode: number
+    /** The bit field of this user's rights (KIP-430), if it was asked for. */
+    topicAuthorizedOperations?: number
     partitions: {
       partitionIndex: number
       errorCode: number
@@ -120,10 +122,11 @@ export interface Metadata {
 /**
  * Returns the metadata of topics; null means all topics. If a topic has an error, the other topics are still returned. The client's `metadata` and
  * `listTopics` would fail in this case (@platformatic/kafka 2.12.1).
+ * @param rights true to ask for this user's rights to the topics
  * @throws the client's error if no broker answers
  */
-export async function metadataOf(admin: Admin, topics: readonly string[] | null): Promise<Metadata> {
-  return await requestOf<Metadata>(admin, 'Metadata', topics, false, false).catch(answerOf<Metadata>)
+export async function metadataOf(admin: Admin, topics: readonly string[] | null, rights = false): Promise<Metadata> {
+  return await requestOf<Metadata>(admin, 'Metadata', topics, false, rights).catch(answerOf<Metadata>)
 }
 
 /** Returns the leader of a partition, and the topic's id. @throws {Error} if the partition has no leader */

@@ -1,14 +1,9 @@
-interface Cursor {
-  start: bigint
-  end: bigint
-}
-
 /**
  * Merges partitions by the timestamps of their records, and keeps the order within each partition. After a clock was ahead, the times of a partition
  * continue from its latest one. Otherwise the later records of one partition would all come before those of another.
  * @param fetch returns the next records of each cursor and moves the cursor's `start`; at least one cursor must move
  */
-export async function* mergeByTime<C extends Cursor, T extends { timestamp: number }>(
+export async function* mergeByTime<C extends { start: bigint; end: bigint }, T extends { timestamp: number }>(
   cursors: C[],
   fetch: (empty: C[]) => Promise<T[][]>,
 ): AsyncGenerator<T[]> {

@@ -21,17 +21,10 @@ export interface Observed {
   tracing: Tracing | undefined
 }
 
-export interface ObservedDelivery {
-  /** Counts the entries of the next part. */
-  add(part: readonly BulkEntry[]): void
-  /** Sets the ids of the current event. If its trace is recorded, begins the event's span. */
-  read(handling: Handling, delivery: Delivery, envelope: Envelope): void
-  /** @param error the error of an event that will be delivered again */
-  end(outcomes: readonly Outcome[], error: string | undefined): void
-}
+export type ObservedDelivery = ReturnType<typeof observeDelivery>
 
 /** Observes a bulk delivery. Each event whose trace is recorded gets a span in the trace of its TraceId, with a link to the delivery's span. */
-export function observeDelivery(now: Date, { topic, group, types, metrics, tracing }: Observed): ObservedDelivery {
+export function observeDelivery(now: Date, { topic, group, types, metrics, tracing }: Observed) {
   const delivery = metrics.delivery()
   let count = 0
   /** The time at which the oldest entry arrived in the log. It is ignored if the broker's time is missing. */
@@ -66,7 +59,8 @@ export function observeDelivery(now: Date, { topic, group, types, metrics, traci
   }
 
   return {
-    add(part) {
+    /** Counts the entries of the next part. */
+    add(part: readonly BulkEntry[]): void {
       count += part.length
       delivery.add(part.length)
       for (const { metadata } of part) {
@@ -74,14 +68,16 @@ export function observeDelivery(now: Date, { topic, group, types, metrics, traci
         if (arrivedAt > 0 && arrivedAt < oldest) oldest = arrivedAt
       }
     },
-    read(handling, delivery, envelope) {
+    /** Sets the ids of the current event. If its trace is recorded, begins the event's span. */
+    read(handling: Handling, delivery: Delivery, envelope: Envelope): void {
       noteIds(envelope)
       handling.span = tracing && begin(tracing, delivery, envelope)
       if (!handling.span) return
       const type = typeOf(envelope)
       if (types.has(type)) handling.span.set({ 'orderflow.event.type': type })
     },
-    end(outcomes, error) {
+    /** @param error the error of an event that will be delivered again */
+    end(outcomes: readonly Outcome[], error: string | undefined): void {
       delivery.end(outcomes, now.getTime() - oldest)
       span?.set({ 'messaging.batch.message_count': count })
       span?.end(error)
@@ -113,11 +109,7 @@ export function sendAttributes(topic: string, key: string | undefined, envelope:
 }
 
 /** Returns the attributes of a delivered event. The event's name is left out, because the publisher chooses it. */
-function processAttributes(
-  envelope: Envelope,
-  { topic, partition, offset }: RecordPosition,
-  group: string,
-): Attributes {
+function processAttributes(envelope: Envelope, { topic, partition, offset }: RecordPosition, group: string) {
   return {
     ...topicAttributes('process', topic),
     ...eventAttributes(envelope),

@@ -77,11 +77,7 @@ export async function positionsOf(admin: Admin, consumed: ReadonlyMap<string, re
 /** A publisher can leave out the time on a topic with CreateTime. Kafka then stores -1. */
 const knownTime = (timestamp = 0): number | undefined => (timestamp > 0 ? recordTime(timestamp) : undefined)
 
-async function offsetsAt(
-  admin: Admin,
-  asked: readonly Partition[],
-  timestamp: bigint,
-): Promise<ReadonlyMap<string, bigint>> {
+async function offsetsAt(admin: Admin, asked: readonly Partition[], timestamp: bigint) {
   if (asked.length === 0) return new Map()
   const topics = [...Map.groupBy(asked, ({ topic }) => topic)].map(([name, partitions]) => ({
     name,

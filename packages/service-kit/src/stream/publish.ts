@@ -1,13 +1,12 @@
 import { type Envelope, type ReceivedEnvelope, typeOf } from '@orderflow/envelope'
-import { keyFields, keyOf } from '@orderflow/envelope/kafka'
+import { keyFields, keyOf, topicOfEvent } from '@orderflow/envelope/kafka'
 import { createBatcher, type QueueWatch } from '../sidecar/batcher.ts'
 import { callSidecar } from '../sidecar/handler-time.ts'
-import { isRefusal, type OutgoingEvent, type Sidecar, type SidecarError } from '../sidecar/sidecar.ts'
+import { isRefusal, type OutgoingEvent, type Sidecar } from '../sidecar/sidecar.ts'
 import {
   ended,
   handled,
   noteIds,
-  type Span,
   spanContextIn,
   type TraceHeaders,
   type Tracing,
@@ -32,9 +31,11 @@ export type Publish = (topic: string, envelope: Envelope) => Promise<void>
  */
 export class RefusedEventError extends Error {
   readonly code = 'refused-event'
-  constructor(topic: string, envelope: Envelope, cause: SidecarError) {
+  constructor(topic: string, envelope: Envelope, cause: unknown) {
     const event = `${typeOf(envelope)} with the Id ${envelope.Id}`
-    super(`Kafka cannot accept the event ${event} on ${topic}, so make it smaller: ${cause.message}`, { cause })
+    super(`Kafka cannot accept the event ${event} on ${topic}, so make it smaller: ${(cause as Error).message}`, {
+      cause,
+    })
     this.name = 'RefusedEventError'
   }
 }
@@ -68,8 +69,23 @@ export function createPublish(
     await inTrace(topic, key, envelope, tracing, ({ traceparent, tracestate }) =>
       publish(recordOf(topic, key, envelope, trust, traceparent, tracestate)),
     ).catch((error: unknown) => {
-      throw isRefusal(error) ? new RefusedEventError(topic, envelope, error as SidecarError) : error
+      throw isRefusal(error) ? new RefusedEventError(topic, envelope, error) : error
     })
+  }
+}
+
+/** The largest key, and headers for a trace and a signature. */
+const besideBytes = 4_096
+
+/** Refuses an event that is too large for its topic. It is called before the event is stored. @throws {RefusedEventError} */
+export function requirePublishable(envelope: Envelope): void {
+  const text = JSON.stringify(envelope)
+  if (Buffer.byteLength(text) < limits.maxBytes) return
+  const topic = topicOfEvent(envelope.Name) as string
+  try {
+    requireSize({ topic, key: undefined, value: Buffer.from(text), headers: {} }, besideBytes)
+  } catch (error) {
+    throw new RefusedEventError(topic, envelope, error)
   }
 }
 
@@ -97,12 +113,7 @@ async function inTrace(
  * Begins the span of a published event; undefined if the event's trace is not recorded. This trace differs from the trace of the current request if
  * an earlier request with the same Idempotency-Key created the event.
  */
-function spanOf(
-  topic: string,
-  key: string | undefined,
-  envelope: ReceivedEnvelope,
-  tracing: Tracing,
-): Span | undefined {
+function spanOf(topic: string, key: string | undefined, envelope: ReceivedEnvelope, tracing: Tracing) {
   const { span: outer, traceId: handledTrace } = handled() ?? {}
   // An envelope without a TraceId gets one when it is read from the log. Until then, it is in the trace of its request.
   const isSame = envelope.TraceId === undefined || handledTrace === envelope.TraceId
@@ -148,8 +159,8 @@ const limits = { maxItems: 500, maxBytes: 192 * 1024, maxWaiting: 10_000 }
 const maxInFlight = 2
 
 /**
- * Returns a publisher whose callers share bulk publishes. Events with the same key are published in the order of the calls. If publishing to one
- * topic hangs, other topics are not delayed.
+ * Returns a publisher whose callers share bulk publishes. Events with the same key are published in the order of the calls; if one fails, so do those that
+ * wait behind it. If publishing to one topic hangs, other topics are not delayed.
  * @param watchOf returns the observer of a topic's batches
  * @param limitOf returns the size limit that a topic has. By default, only the limit that it should have applies
  */
@@ -163,7 +174,7 @@ export function createPublisher(
     const flush = async (events: OutgoingEvent[]) => {
       // After a failure, each event of a batch is published alone.
       const alone = events.length === 1 ? events[0] : undefined
-      if (alone) requireSize(alone)
+      if (alone && sizeOf(alone) > limits.maxBytes) requireSize(alone)
       await sidecar.publish(topic, events).catch(async (error: unknown) => {
         if (alone) await requireLimit(alone, limitOf)
         throw error
@@ -175,6 +186,7 @@ export function createPublisher(
       isRefusal,
       sizeOf,
       keyOf: ({ key }) => key,
+      failsByKey: true,
       ...limits,
       maxInFlight,
       minIntervalMs: sidecar.writeIntervalMs,

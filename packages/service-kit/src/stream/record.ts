@@ -182,7 +182,7 @@ export function readDelivery(entry: BulkEntry, topic: string): Delivery {
   }
 }
 
-function guidIn(text: string | undefined): string | undefined {
+export function guidIn(text: string | undefined): string | undefined {
   return isGuid(text) ? text.toLowerCase() : undefined
 }
 

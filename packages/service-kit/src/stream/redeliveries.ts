@@ -9,14 +9,7 @@ export interface Redelivered extends RecordPosition {
  */
 const forgottenAfterMs = 60_000
 
-interface Redeliveries {
-  failed(position: RecordPosition): number
-  ended(position: RecordPosition): void
-  /** Returns, for each partition, the record with the most failed deliveries. */
-  worst(): Redelivered[]
-}
-
-export function createRedeliveries(now: () => Date): Redeliveries {
+export function createRedeliveries(now: () => Date) {
   const counts = new Map<string, { position: RecordPosition; deliveries: number; at: number }>()
 
   function forgetOld(): void {
@@ -25,17 +18,18 @@ export function createRedeliveries(now: () => Date): Redeliveries {
   }
 
   return {
-    failed(position) {
+    failed(position: RecordPosition): number {
       const key = positionText(position)
       const deliveries = (counts.get(key)?.deliveries ?? 0) + 1
       counts.set(key, { position, deliveries, at: now().getTime() })
       return deliveries
     },
-    ended(position) {
+    ended(position: RecordPosition): void {
       // The check is faster than creating the key, and the map is nearly always empty.
       if (counts.size > 0) counts.delete(positionText(position))
     },
-    worst() {
+    /** Returns, for each partition, the record with the most failed deliveries. */
+    worst(): Redelivered[] {
       forgetOld()
       const worst = new Map<number, Redelivered>()
       for (const { position, deliveries } of counts.values()) {

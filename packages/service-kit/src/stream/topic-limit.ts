@@ -1,4 +1,3 @@
-import { timeLimit } from '../limits.ts'
 import { type OutgoingEvent, SidecarError } from '../sidecar/sidecar.ts'
 import type { StreamSettings } from './kafka.ts'
 import { createSharedAdmin } from './shared-admin.ts'
@@ -7,19 +6,11 @@ import { settingsOf, topicResource } from './topic-settings.ts'
 /** Returns the setting `max.message.bytes` that a topic has; undefined if Kafka does not report it. */
 export type TopicLimit = (topic: string) => Promise<number | undefined>
 
-/** The time-outs are short, because a failed event waits for the answer. */
-const options = {
-  clientId: 'orderflow-topic-limit',
-  retries: 0,
-  connectTimeout: timeLimit(1_000),
-  timeout: timeLimit(1_000),
-}
-
 const name = 'max.message.bytes'
 
 /** Creates a function that asks Kafka itself, because sidecars do not report why Kafka refused a record (Dapr 1.18). */
 export function createTopicLimit(settings: StreamSettings): TopicLimit {
-  const use = createSharedAdmin(settings, options)
+  const use = createSharedAdmin(settings, 'orderflow-topic-limit', 1_000)
   return async (topic) => {
     if (!use) return undefined
     const resources = [{ resourceType: topicResource, resourceName: topic, configurationKeys: [name] }]
@@ -29,9 +20,13 @@ export function createTopicLimit(settings: StreamSettings): TopicLimit {
   }
 }
 
-/** Throws an error if an event is larger than its topic should allow. @throws {SidecarError} `refused` */
-export function requireSize(event: OutgoingEvent): void {
-  requireBelow(event, Number(settingsOf(event.topic)[name]))
+/**
+ * Throws an error if an event is larger than its topic should allow.
+ * @param besideBytes the bytes of a key and of headers that the event does not have yet
+ * @throws {SidecarError} `refused`
+ */
+export function requireSize(event: OutgoingEvent, besideBytes = 0): void {
+  requireBelow(event, Number(settingsOf(event.topic)[name]) - besideBytes)
 }
 
 /** Throws an error if Kafka failed to accept an event that is larger than its topic allows. @throws {SidecarError} `refused` */
@@ -42,11 +37,8 @@ export async function requireLimit(event: OutgoingEvent, limitOf: TopicLimit): P
 function requireBelow(event: OutgoingEvent, limit: number): void {
   const bytes = batchBytes(event)
   if (bytes <= limit) return
-  throw new SidecarError(
-    `publish to ${event.topic}`,
-    `the record has ${bytes} bytes, and ${name} is ${limit}`,
-    'refused',
-  )
+  const reason = `the record has ${bytes} bytes, and ${name} is ${limit}`
+  throw new SidecarError(`publish to ${event.topic}`, reason, 'refused')
 }
 
 /** The headers that the sidecar adds to each record: the metadata of a bulk publish (sidecar/dapr-sidecar.ts). */

@@ -86,49 +86,34 @@ export async function settingDifferences(admin: Admin, wanted: ReadonlyMap<strin
   }
   const differences = found.flatMap(({ resourceName: topic, configs }) => {
     const replicas = replicasOf.get(topic) ?? 0
-    return [
-      ...configDifferences(topic, configs, wanted.get(topic) ?? {}, replicas).map(
-        ({ name, is, should, so }) =>
-          `topic ${topic}: ${name} is ${is}, should be ${should}: ${so}. Fix: ./orderflow topic-setting ${topic} ${name}=${should}`,
-      ),
-      ...(brokers.length >= cluster && replicas < cluster
-        ? [
-            `topic ${topic}: it has ${replicas} replicas, should have ${cluster}: its records are gone with ${replicas === 1 ? 'the broker' : 'the brokers'} that has them. Fix: Kafka’s program kafka-reassign-partitions, or create the topic again`,
-          ]
-        : []),
-    ]
+    const lines = [...configDifferences(topic, configs, wanted.get(topic) ?? {}, replicas)]
+    if (brokers.length >= cluster && replicas < cluster)
+      lines.push(
+        `topic ${topic}: it has ${replicas} replicas, should have ${cluster}: its records are gone with ${replicas === 1 ? 'the broker' : 'the brokers'} that has them. Fix: Kafka’s program kafka-reassign-partitions, or create the topic again`,
+      )
+    return lines
   })
   return [...missing, ...differences]
 }
 
-interface Difference {
-  name: string
-  is: string
-  should: string
-  so: string
-}
-
-function configDifferences(topic: string, configs: Actual[], wanted: TopicSettings, replicas: number): Difference[] {
+function* configDifferences(topic: string, configs: Actual[], wanted: TopicSettings, replicas: number) {
   const rules: TopicSettings = {
     ...wanted,
     'unclean.leader.election.enable': 'false',
     ...(replicas >= cluster && { 'min.insync.replicas': '2' }),
   }
-  return Object.entries(rules).flatMap(([name, should]) => {
+  for (const [name, should] of Object.entries(rules)) {
     const actual = configs.find((config) => config.name === name)
     const is = actual?.value ?? undefined
-    if (actual === undefined || is === undefined || is === should) return []
+    if (actual === undefined || is === undefined || is === should) continue
     const so = consequenceOf(topic, { ...actual, value: is }, should)
-    return so === undefined ? [] : [{ name, is, should, so }]
-  })
+    if (so !== undefined)
+      yield `topic ${topic}: ${name} is ${is}, should be ${should}: ${so}. Fix: ./orderflow topic-setting ${topic} ${name}=${should}`
+  }
 }
 
 /** Returns the consequence of a different value; undefined if the value does no harm. */
-function consequenceOf(
-  topic: string,
-  { name, value, configSource }: Actual & { value: string },
-  should: string,
-): string | undefined {
+function consequenceOf(topic: string, { name, value, configSource }: Actual & { value: string }, should: string) {
   const isMore = Number(value) > Number(should)
   switch (name) {
     case 'message.timestamp.type':

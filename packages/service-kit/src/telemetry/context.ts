@@ -17,10 +17,20 @@ export interface Handling extends Ids {
   arrivedAt?: number | undefined
   /** True if later records of the event's key wait until the event is handled. */
   isFollowed?: boolean
+  /** The records of the event's key in its delivery; undefined if they are handled one by one. */
+  run?: Run | undefined
+  /** Begins the next record of the run. A handler calls it when its only change waits to be saved. */
+  passOn?: (() => void) | undefined
   /** The received headers of the trace. */
   trace?: TraceHeaders
   span?: Span | undefined
   links?: readonly SpanContext[]
+}
+
+/** Records of one key in a delivery. If each changes one document, their changes may be saved together. */
+export interface Run {
+  /** True if a record failed. Later changes of the run must then not be made. */
+  isBroken: boolean
 }
 
 const current = new AsyncLocalStorage<Handling | undefined>()

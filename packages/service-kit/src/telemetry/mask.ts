@@ -71,11 +71,8 @@ const quotingSyntaxError = /Unexpected token .*? is not valid JSON/gs
 
 function maskedText(text: string, isHidden: IsHidden): string {
   if (text.length > maxTextLength) return `${maskedText(text.slice(0, maxTextLength), isHidden)} (cut)`
-  return withoutFields(withoutValues(text.replaceAll(quotingSyntaxError, 'the text is not valid JSON')), isHidden)
-}
-
-function withoutFields(text: string, isHidden: IsHidden): string {
-  return maskedJson(text, isHidden) ?? withoutPairs(text, isHidden)
+  const rest = withoutValues(text.replaceAll(quotingSyntaxError, 'the text is not valid JSON'))
+  return maskedJson(rest, isHidden) ?? withoutPairs(rest, isHidden)
 }
 
 function maskedJson(text: string, isHidden: IsHidden): string | undefined {

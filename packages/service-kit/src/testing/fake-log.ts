@@ -19,22 +19,11 @@ export class FakeLog implements LogReader {
   /** The offset of the first record that the retention has not removed, by `topic/partition`. */
   readonly #starts = new Map<string, bigint>()
 
-  append({
-    topic,
-    partition = 0,
-    timestamp = this.records.length,
-    appendedAt = timestamp,
-    key,
-    value = '',
-    headers = {},
-  }: FakeRecord): RecordPosition {
+  append(record: FakeRecord): RecordPosition {
+    const { topic, partition = 0, timestamp = this.records.length, key, value = '', headers = {} } = record
     const offset = BigInt(this.#in(topic, partition).length)
     this.records.push({
-      topic,
-      partition,
-      offset,
-      timestamp,
-      appendedAt,
+      ...{ topic, partition, offset, timestamp, appendedAt: record.appendedAt ?? timestamp },
       key: key === undefined ? undefined : Buffer.from(key as string),
       value: Buffer.from(value as string),
       headers: Array.isArray(headers)

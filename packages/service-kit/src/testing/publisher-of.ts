@@ -3,16 +3,11 @@ import { dirname, join } from 'node:path'
 import { applicationFile } from '../application/index.ts'
 import type { Publishers, TrustFile } from '../trust/trust.ts'
 
-interface App {
-  id: string
-  name: string
-}
-
 /**
  * Returns an application that may publish an event: a service, a listed application, or an unlisted application.
  * @throws {Error} if trust.json accepts only listed applications, and no application is listed for the event
  */
-export function publisherOf(event: string): App {
+export function publisherOf(event: string): { id: string; name: string } {
   const { services } = read<Publishers>('publishers.json')
   const { publishers, unlisted } = read<TrustFile>('trust.json')
   const known = [

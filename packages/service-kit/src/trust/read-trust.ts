@@ -84,7 +84,7 @@ export class TrustFileError extends Error {
  */
 export function readTrustFile(file: URL, publishers: Publishers): TrustFile {
   const content = read(file)
-  const problems = validate(content) ? problemsOf(content, publishers) : (validate.errors ?? []).flatMap(describe)
+  const problems = validate(content) ? [...problemsOf(content, publishers)] : (validate.errors ?? []).flatMap(describe)
   if (problems.length === 0) return content as TrustFile
   throw new TrustFileError(file, problems)
 }
@@ -97,37 +97,32 @@ function read(file: URL): unknown {
   }
 }
 
-function problemsOf({ publishers: listed }: TrustFile, publishers: Publishers): string[] {
+function* problemsOf({ publishers: listed }: TrustFile, publishers: Publishers): Generator<string> {
   const { services } = publishers
   const outside = outsideRefusals(publishers)
   const names = new Map(Object.entries(services).map(([id, { name }]) => [id.toLowerCase(), name]))
   const events = new Set<string>(eventNames)
   const seen = new Set<string>()
-  return Object.entries(listed).flatMap(([id, { name, topics }]) => {
+  for (const [id, { name, topics }] of Object.entries(listed)) {
     const at = `/publishers/${id}`
     const own = names.get(id.toLowerCase())
     const isTwice = seen.size === seen.add(id.toLowerCase()).size
-    return [
-      ...(own ? [`${at}: is ${own}, one of our own services; declare its events in services.json`] : []),
-      ...(isTwice ? [`${at}: is listed twice`] : []),
-      ...([...names.values()].includes(name) && !own ? [`${at}/name: is the name of one of our services`] : []),
-      ...Object.entries(topics).flatMap(([topic, said]) => {
-        const refusals = outside.get(topic)
-        if (!refusals) {
-          const open = [...outside.keys()].join(', ')
-          return [
-            `${at}/topics/${topic}: outside applications may not write this topic; services.json allows (outside): ${open}`,
-          ]
-        }
-        return said.flatMap((event) => {
-          if (!events.has(event))
-            return [`${at}/topics/${topic}: unknown event ${event}; use one of ${[...events].join(', ')}`]
+    if (own) yield `${at}: is ${own}, one of our own services; declare its events in services.json`
+    if (isTwice) yield `${at}: is listed twice`
+    if ([...names.values()].includes(name) && !own) yield `${at}/name: is the name of one of our services`
+    for (const [topic, said] of Object.entries(topics)) {
+      const refusals = outside.get(topic)
+      if (!refusals)
+        yield `${at}/topics/${topic}: outside applications may not write this topic; services.json allows (outside): ${[...outside.keys()].join(', ')}`
+      else
+        for (const event of said) {
           const refusal = refusals.get(event)
-          return refusal === undefined ? [] : [`${at}/topics/${topic}: ${event} ${refusal}`]
-        })
-      }),
-    ]
-  })
+          if (!events.has(event))
+            yield `${at}/topics/${topic}: unknown event ${event}; use one of ${[...events].join(', ')}`
+          else if (refusal !== undefined) yield `${at}/topics/${topic}: ${event} ${refusal}`
+        }
+    }
+  }
 }
 
 function describe({ keyword, instancePath, params, message, propertyName }: ErrorObject): string[] {

@@ -34,11 +34,6 @@ export interface Evidence {
 
 type Claim = Pick<ReceivedEnvelope, 'AppId' | 'AppName' | 'Name' | 'TenantID'>
 
-interface Speaker {
-  key?: string
-  tenant: { id: string }
-}
-
 /** The rights of publishers. The ids of envelopes must be in lower case, as `parseEnvelope` returns them. */
 export interface Trust {
   /**
@@ -59,7 +54,7 @@ export interface Trust {
    * @param caller the authenticated caller; undefined without authentication
    * @throws {UntrustedError}
    */
-  requireAdmitted(topic: string, envelope: Claim, caller: Speaker | undefined): void
+  requireAdmitted(topic: string, envelope: Claim, caller: { key?: string; tenant: { id: string } } | undefined): void
   /**
    * Returns the signature for an event of our services; undefined if no key is set.
    * @throws {Error} if publishers.json does not list the event

@@ -24,10 +24,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
  * @param kind the kind of body; the default is a small JSON body
  * @throws {HttpProblem} (the middleware) 400 for invalid JSON, 413 for a large body, 415 for a wrong type, 503 if memory is short
  */
-export const readBody = (kind: BodyKind = smallJson): RequestHandler =>
-  readBytes(kind, (bytes) => (kind.isJson ? parseJson(bytes) : bytes))
-
-function readBytes(kind: BodyKind, read: (bytes: Buffer) => unknown): RequestHandler {
+export function readBody(kind: BodyKind = smallJson): RequestHandler {
   let heldBytes = 0
   return async (request, response, next) => {
     if (request.method === 'POST' && hasBody(request.headers)) {
@@ -40,7 +37,7 @@ function readBytes(kind: BodyKind, read: (bytes: Buffer) => unknown): RequestHan
         ownBytes += more
       }
       const bytes = await bytesOf(request, kind.maxBytes, hold)
-      request.body = bytes.length === 0 ? undefined : read(bytes)
+      request.body = bytes.length === 0 ? undefined : kind.isJson ? parseJson(bytes) : bytes
       // Only small JSON bodies are kept for masking. The content of other bodies is never logged.
       nowHandling(kind === smallJson ? request.body : undefined)
     }

@@ -33,24 +33,11 @@ export function createStreams(): Streams {
   let isEnding = false
 
   return {
-    route<I extends Inputs>({
-      path,
-      scope,
-      summary,
-      description,
-      input,
-      body,
-      open: begin,
-    }: StreamDefinition<I>): Route {
+    route<I extends Inputs>({ description, input, open: begin, ...described }: StreamDefinition<I>): Route {
       const readInputs = inputsReader(input)
       const operation = {
-        ...{ method: 'get' as const, path, scope, summary, description, inputs: Object.values(input) },
-        ...{
-          answers: { 200: 'Messages, as `text/event-stream`.' },
-          body,
-          mediaType: 'text/event-stream',
-          refusals: [],
-        },
+        ...{ ...described, method: 'get' as const, description, inputs: Object.values(input), refusals: [] },
+        ...{ answers: { 200: 'Messages, as `text/event-stream`.' }, mediaType: 'text/event-stream' },
       }
       return {
         operation,

@@ -134,6 +134,7 @@ function readGuid(name: string, value: unknown): string {
 }
 
 const maxKeyLength = 255
+const keyText: Schema = { type: 'string', minLength: 1, maxLength: maxKeyLength, pattern: '^[\\x21-\\x7e]+$' }
 
 /**
  * Creates the input of the optional header `Idempotency-Key`. The operation must answer 422 if a key was used before with another body
@@ -148,14 +149,7 @@ export function idempotencyKey(described: Described): Input<string | undefined> 
       if (key === undefined || form.test(key)) return key
       throw invalid([{ pointer: name, detail: `must have 1 to ${maxKeyLength} visible ASCII characters` }])
     },
-    parameters: [
-      {
-        name,
-        in: 'header',
-        schema: { type: 'string', minLength: 1, maxLength: maxKeyLength, pattern: '^[\\x21-\\x7e]+$' },
-        ...described,
-      },
-    ],
+    parameters: [{ name, in: 'header', schema: keyText, ...described }],
     problems: [400, 422],
   }
 }
@@ -163,27 +157,17 @@ export function idempotencyKey(described: Described): Input<string | undefined> 
 const defaultLimit = 20
 const maxLimit = 100
 
-export interface PageOptions {
-  limit: number
-  /** The `next` of the previous page; undefined for the first page. */
-  cursor: string | undefined
-}
-
-export const pageOptions: Input<PageOptions> = {
+export const pageOptions: Input<{ limit: number; cursor: string | undefined }> = {
   read: readPageOptions,
   parameters: [
-    {
-      name: 'limit',
-      in: 'query',
-      schema: { type: 'integer', minimum: 1, maximum: maxLimit, default: defaultLimit },
-    },
+    { name: 'limit', in: 'query', schema: { type: 'integer', minimum: 1, maximum: maxLimit, default: defaultLimit } },
     { name: 'cursor', in: 'query', description: 'The `next` of the previous page.', schema: { type: 'string' } },
   ],
   problems: [400],
 }
 
-/** @throws {HttpProblem} 400 with the parameter's name */
-function readPageOptions(request: Request): PageOptions {
+/** Returns a `cursor` of undefined for the first page. @throws {HttpProblem} 400 with the parameter's name */
+function readPageOptions(request: Request) {
   const { limit = String(defaultLimit), cursor } = request.query
   const count = typeof limit === 'string' && /^\d{1,3}$/.test(limit) ? Number(limit) : 0
   if (count < 1 || count > maxLimit)
@@ -305,14 +289,12 @@ export function jsonBody<T extends object>(
   const read = bodyReader<T>(fields)
   const all = Object.entries<ContractField>(fields)
   const required = all.filter(([, [type, field]]) => isRequiredField(type, field)).map(([name]) => name)
-  const examples = all.map(([name, [type, field]]) => [name, (examplePayload(type) as Example)[field]])
+  const examples = all.map(([name, [type, field]]) => [name, (examplePayload(type) as Record<string, unknown>)[field]])
   const whole = { ...Object.fromEntries(examples), ...example }
   const properties = propertiesOf(fields)
   const schema = { type: 'object', required, properties, additionalProperties: false, example: whole }
   return { read: ({ body }: Request) => read(body), body: { name, schema }, problems: [400, 413, 415] }
 }
-
-type Example = Record<string, unknown>
 
 /**
  * Creates the reader of a body with these fields. It returns GUIDs in lower case.

@@ -26,15 +26,8 @@ export interface Documented {
 const commented = [fileURLToPath(import.meta.resolve('#problems'))]
 
 /** Returns the OpenAPI document of a service. @throws {Error} if a route names a code that `refusals` does not have */
-export function openapiOf({
-  title,
-  description,
-  routes,
-  refusals,
-  problemMembers,
-  tracePage,
-  monitorPage,
-}: Documented): OpenApi {
+export function openapiOf(documented: Documented): OpenApi {
+  const { title, description, routes, refusals, problemMembers, tracePage, monitorPage } = documented
   const definition = {
     openapi: '3.0.3',
     info: {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type RequestHandler, Router } from 'express'
 import getAbsoluteFSPath from 'swagger-ui-dist/absolute-path.js'
 import swaggerUi from 'swagger-ui-express'
-import { headersOf } from './security.ts'
+import { headersOf, yearSeconds } from './security.ts'
 
 export interface StaticFile {
   path: string
@@ -55,8 +55,6 @@ export interface Site {
 
 const others = /^\/(v\d+|docs|openapi\.json|livez|readyz)(\/|$)/
 
-const yearSeconds = 365 * 24 * 60 * 60
-
 /** Serves the files of a page for GET and HEAD, compressed if possible. Answers 304 if the browser has the file. */
 export function site({ policy, read }: Site): RequestHandler {
   const headers = headersOf({ directives: { defaultSrc: ["'none'"] } })
@@ -71,13 +69,7 @@ export function site({ policy, read }: Site): RequestHandler {
     const { bytes, br, type, etag, immutable } = found.file
     response.setHeaders(headers).setHeader('content-type', type).setHeader('etag', etag)
     response.setHeader('cache-control', immutable ? `public, max-age=${yearSeconds}, immutable` : 'no-cache')
-    if (
-      request
-        .get('if-none-match')
-        ?.split(/\s*,\s*/)
-        .includes(etag)
-    )
-      return void response.status(304).end()
+    if (request.fresh) return void response.status(304).end()
     const compressed = request.acceptsEncodings('br', 'identity') === 'br' ? br : undefined
     if (compressed) response.setHeader('content-encoding', 'br')
     response.status(found.status).end(compressed ?? bytes)

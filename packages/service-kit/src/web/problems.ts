@@ -54,12 +54,7 @@ export function unavailable(detail: string, extra: Record<string, unknown> = {},
   return new HttpProblem(503, 'unavailable', 'Not available right now', { detail, extra, headers, cause })
 }
 
-export interface Refusal {
-  status: number
-  title: string
-}
-
-export type Refusals = Record<string, Refusal>
+export type Refusals = Record<string, { status: number; title: string }>
 
 /**
  * Returns the problem for an error of the domain; undefined for any other error. The error's `details` become extension members. Personal data in

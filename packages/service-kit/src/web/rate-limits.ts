@@ -1,5 +1,6 @@
 import { isIP, isIPv6 } from 'node:net'
 import type { Request, RequestHandler, Response } from 'express'
+import { LRUCache } from 'lru-cache'
 import { HttpProblem } from './problems.ts'
 import { callerOf } from './security.ts'
 
@@ -31,11 +32,7 @@ export function rateLimits({ AddressPerMinute, CallerPerMinute, TenantPerMinute 
  * headers, the quota is `q` requests within `w` seconds. `r` requests are left, and the whole quota is available again after `t` seconds.
  * @param keyOf returns a key for the sender; undefined if the sender has no quota
  */
-function limit(
-  what: string,
-  perMinute: number,
-  keyOf: (request: Request, response: Response) => string | undefined,
-): RequestHandler[] {
+function limit(what: string, perMinute: number, keyOf: (request: Request, response: Response) => string | undefined) {
   // If the limit is off, the middleware is left out. Even an empty middleware takes a microsecond of each request.
   if (perMinute === 0) return []
   const rate = createRate(perMinute)
@@ -84,27 +81,21 @@ const roundingMs = 1e-3
  * Creates a quota for each key. It allows `perMinute` requests at once, and then one request every 60 s / `perMinute`.  The only state is the time
  * when the quota is full again (generic cell rate algorithm, ITU-T I.371; ADR 38).
  *
- * The memory has two halves. The older half is dropped when the newer half is full. A forgotten key gets a full quota.
+ * It forgets the least recently used key when its memory is full. A forgotten key gets a full quota.
  * @param perMinute the number of requests per minute, above 0
  * @param now a monotonic clock, in milliseconds
  */
 export function createRate(perMinute: number, now = () => performance.now(), memory = defaultMemory): Rate {
   const shareMs = minuteMs / perMinute
-  let newer = new Map<string, number>()
-  let older = new Map<string, number>()
-
-  function remember(key: string, wholeAt: number): void {
-    if (newer.size >= memory / 2 && !newer.has(key)) [older, newer] = [newer, new Map()]
-    newer.set(key, wholeAt)
-  }
+  const wholeAts = new LRUCache<string, number>({ max: memory })
 
   return (key) => {
     const time = now()
-    const before = Math.max(newer.get(key) ?? older.get(key) ?? time, time)
+    const before = Math.max(wholeAts.get(key) ?? time, time)
     const waitMs = before + shareMs - time - minuteMs
     const isTaken = waitMs <= roundingMs
     const wholeAt = isTaken ? before + shareMs : before
-    remember(key, wholeAt)
+    wholeAts.set(key, wholeAt)
     const wholeInMs = wholeAt - time
     return { left: Math.floor((minuteMs - wholeInMs + roundingMs) / shareMs), wholeInMs, waitMs: isTaken ? 0 : waitMs }
   }

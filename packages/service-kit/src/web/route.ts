@@ -79,21 +79,15 @@ export function routerOf(routes: readonly Route[]): Router {
     router[operation.method](expressPath(operation.path), requireScope(operation.scope), readBody(kind), handle)
   }
   for (const [path, onPath] of Map.groupBy(routes, ({ operation }) => expressPath(operation.path))) {
-    router.all(
-      path,
-      otherMethods(
-        onPath.map(({ operation }) => operation.method),
-        shown,
-      ),
-    )
+    router.all(path, otherMethods(onPath, shown))
   }
   return router
 }
 
 const expressPath = (path: string) => path.replace(/\{(\w+)\}/g, ':$1')
 
-function otherMethods(methods: readonly Route['operation']['method'][], shown: ShownPath): RequestHandler {
-  const names = methods.flatMap((method) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]))
+function otherMethods(routes: readonly Route[], shown: ShownPath): RequestHandler {
+  const names = routes.flatMap(({ operation: { method } }) => (method === 'get' ? ['GET', 'HEAD'] : ['POST']))
   const allow = [...names, 'OPTIONS'].join(', ')
   return (request, response) => {
     if (request.method === 'OPTIONS') return response.status(204).set({ allow }).end()

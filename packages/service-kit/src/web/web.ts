@@ -24,7 +24,8 @@ export interface WebOptions extends Documented {
   readiness: Readiness
   /** Returns the reason why the process must be restarted. */
   stalled?: (() => string | undefined) | undefined
-  redelivered?: (() => readonly Redelivered[]) | undefined
+  /** Returns the records that are delivered again and again. */
+  redelivered?: (() => readonly object[]) | undefined
   auth: Auth | undefined
   hosts: string
   /**
@@ -43,32 +44,17 @@ export interface WebOptions extends Documented {
 
 /** Creates the public listener: routes, their interactive page at /docs, health, and problem details for other requests. */
 export function createWeb(options: WebOptions): RequestListener {
-  const {
-    readiness,
-    stalled,
-    redelivered,
-    auth,
-    hosts,
-    proxies,
-    limits,
-    files = [],
-    page,
-    metrics,
-    tracing,
-    log,
-    ...documented
-  } = options
-  const { title, routes, refusals } = documented
-  const openapi = openapiOf(documented)
+  const { auth, proxies, page, tracing, log, title, routes, refusals } = options
+  const openapi = openapiOf(options)
   log.mask.hide(personalIn(openapi.components))
-  const { ofStrangers, ofCallers } = rateLimits(limits)
+  const { ofStrangers, ofCallers } = rateLimits(options.limits)
   // ETags are off, because their hash takes as long as validating the request, and clients do not use them.
   const app = express().disable('x-powered-by').disable('etag').set('trust proxy', proxies)
-  app.use(measured(routes, metrics))
+  app.use(measured(routes, options.metrics))
   app.use(answerHeaders())
   // These routes come before the limits, because a platform's probes may have the same address as its users.
-  app.use(healthRoutes({ readiness, stalled, redelivered }))
-  if (!auth) app.use(requireKnownHost(hosts))
+  app.use(healthRoutes(options))
+  if (!auth) app.use(requireKnownHost(options.hosts))
   app.use(requirePathPrefix(proxies))
   for (const limit of ofStrangers) app.use(limit)
   if (page) app.use(site(page))
@@ -78,7 +64,7 @@ export function createWeb(options: WebOptions): RequestListener {
     response.json(auth ? await secured(openapi, auth, routes) : openapi)
   })
   app.use('/docs', docs(title, auth?.issuer && pageSignIn(auth.issuer, routes)))
-  app.use(staticFiles(files))
+  app.use(staticFiles(options.files ?? []))
   app.use(traceRequests(tracing, shownPath(routes)))
   app.use(refuseForeignPosts)
   if (auth) app.use(authenticate(auth))
@@ -110,11 +96,7 @@ function withPathPrefix(app: Express, proxies: number): RequestListener {
     if (prefix && url.startsWith('/')) {
       const isKept = url.startsWith(prefix) && /^([/?]|$)/.test(url.slice(prefix.length))
       const rest = isKept ? url.slice(prefix.length) : url
-      Object.assign(request, {
-        baseUrl: prefix,
-        originalUrl: prefix + rest,
-        url: rest.startsWith('/') ? rest : `/${rest}`,
-      })
+      Object.assign(request, { baseUrl: prefix, originalUrl: prefix + rest, url: rest.replace(/^(?!\/)/, '/') })
     }
     app(request, response)
   }
@@ -153,39 +135,28 @@ export type Part = (typeof parts)[number]
 /** Returns a public reason for each part that is not ready. Empty if the service is ready. It does not check the parts in `excluded`. */
 export type Readiness = (excluded?: ReadonlySet<Part>) => Promise<{ [part in Part]?: string }>
 
-export interface Redelivered {
-  topic: string
-  partition: number
-  offset: string
-  deliveries: number
-}
-
 /**
  * Serves the probes of a platform (docs/operations.md). They are public and have no rate limit, so concurrent callers share one check.
  * - `GET /livez` is 503 if a restart of the process is the remedy.
  * - `GET /readyz` is 503 while requests or events would have to wait. `exclude` names parts to ignore, as in Kubernetes' own `/readyz`.
  */
-export function healthRoutes({
-  readiness,
-  stalled = () => undefined,
-  redelivered = () => [],
-}: Pick<WebOptions, 'readiness' | 'stalled' | 'redelivered'>): Router {
+export function healthRoutes(options: Pick<WebOptions, 'readiness' | 'stalled' | 'redelivered'>): Router {
   const running = new Map<string, ReturnType<Readiness>>()
   function shared(excluded: ReadonlySet<Part>): ReturnType<Readiness> {
     const key = [...excluded].sort().join()
-    const check = running.get(key) ?? readiness(excluded).finally(() => running.delete(key))
+    const check = running.get(key) ?? options.readiness(excluded).finally(() => running.delete(key))
     running.set(key, check)
     return check
   }
   return Router()
     .get('/livez', (_request, response) => {
-      const reason = stalled()
+      const reason = options.stalled?.()
       if (reason === undefined) response.json({ status: 'up' })
       else response.status(503).json({ status: 'stalled', reason })
     })
     .get('/readyz', async (request, response) => {
       const missing = await shared(excludedIn(request))
-      const again = redelivered()
+      const again = options.redelivered?.() ?? []
       const rest = again.length > 0 && { redelivered: again }
       if (Object.keys(missing).length === 0) response.json({ status: 'ready', ...rest })
       else response.status(503).json({ status: 'not ready', missing, ...rest })

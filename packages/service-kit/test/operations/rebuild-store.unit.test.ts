@@ -92,6 +92,16 @@ describe('rebuildStore', () => {
     expect([sidecar.calls.transact, waits]).to.deep.equal([transact, 0])
   })
 
+  it('writes nothing if a document differs only in notes of the running service', async () => {
+    await rebuild('a')
+    const live = { ...stored(), visits: 2, requestHash: 'a hash', unannounced: [] }
+    sidecar.set(orderId, live)
+    const { transact } = sidecar.calls
+    expect(await rebuild('a')).to.include({ read: 1, applied: 0, unchanged: 1 })
+    expect(stored()).to.deep.equal(live)
+    expect(sidecar.calls.transact).to.equal(transact)
+  })
+
   it('keeps an event that the running service handles during the rebuild', async () => {
     await put({ note: 'of other code' })
     const newest = '00000000-0000-4000-8000-000000000000'

@@ -29,6 +29,26 @@ for (const type of ['state.sqlite', 'state.postgresql', 'state.mongodb']) {
       expect(await store.compare()).to.equal(undefined)
     })
 
+    it('refuses documents in the form of an earlier release and a lost store until a rebuild, but not a new store', async () => {
+      expect(await new ComparedStore(type).compare({ form: 'entities 1' })).to.equal(undefined)
+      await store.handle(created('a'))
+      for (const earlier of [undefined, {}]) {
+        expect(await store.compare(earlier)).to.equal(undefined)
+        const reason = await store.compare({ form: 'entities 1' })
+        expect(reason).to.match(/store has .* form of an earlier release; run make rebuild SERVICE=a-service/)
+        await forgetMark(store.sidecar)
+      }
+      const complete = store.copy()
+      store.sidecar.documents.clear()
+      const reason = await store.compare({ form: 'entities 1' })
+      expect(reason).to.match(/lost its documents, or has .* of an earlier release; run make rebuild SERVICE=a-service/)
+      store.restore(complete)
+      store.sidecar.requireServer(undefined)
+      await forgetMark(store.sidecar, 'entities 1')
+      for (let start = 1; start <= 2; start += 1)
+        expect(await store.compare({ form: 'entities 1' })).to.equal(undefined)
+    })
+
     it('finds a lost change of a document that still exists', async () => {
       expect(await store.compare()).to.equal(undefined)
       await store.handle(created('a'))

@@ -20,7 +20,7 @@ function settingsWith(httpPort: number, channelPort = 0, Host = '127.0.0.1') {
   return { Web, AppChannel: { Host, Port: channelPort, Token: 'app' }, Metrics: { Host, Port: 0 } }
 }
 const answer: RequestListener = (_request, response) => response.end('ok')
-const app = { web: answer, channel: answer, metrics: answer }
+const app = { web: answer, channel: answer, metrics: answer, backgrounds: [] }
 
 describe('openListeners', () => {
   it('keeps idle connections for more than 90 seconds, which is longer than proxies and the sidecar keep them', async () => {

@@ -25,9 +25,10 @@ const batcherOf = (options: Partial<BatcherOptions<number, number>>) =>
   })
 
 /** Returns a batcher of single items whose flush ends only when the test ends it. */
-function slowBatcher() {
+function slowBatcher(options: Partial<BatcherOptions<number, number>> = {}) {
   let done = () => {}
   const add = batcherOf({
+    ...options,
     maxItems: 1,
     async flush(items) {
       await new Promise<void>((resolve) => {
@@ -365,6 +366,94 @@ describe('createBatcher', () => {
     expect(answer).to.equal(undefined)
     await time.pass(1_000)
     expect(answer).to.be.instanceOf(OverloadError)
+  })
+
+  describe('with failures by key', () => {
+    const lastDigit = (item: number) => String(item % 10)
+    const down = new Error('down')
+    const refused = new Error('refused')
+    const outcomesOf = async (answers: Promise<number>[]) =>
+      (await Promise.allSettled(answers)).map((answer) =>
+        answer.status === 'fulfilled' ? answer.value : answer.reason,
+      )
+    /** Returns a batcher whose flush fails while `failure` is set. */
+    function failingBatcher() {
+      const state: { failure: Error | undefined } = { failure: down }
+      const add = batcherOf({
+        ...{ keyOf: lastDigit, failsByKey: true, isRefusal: (error) => error === refused },
+        async flush(items) {
+          if (state.failure) throw state.failure
+          return double(items)
+        },
+      })
+      return { add, state }
+    }
+
+    it('fails the waiting items of a late item’s key with the same error, and keeps items with other keys', async () => {
+      const { add, endFlush } = slowBatcher({ keyOf: lastDigit, failsByKey: true })
+      const first = add(3)
+      await turn()
+      const errors: unknown[] = []
+      const note = (error: unknown) => errors.push(error)
+      add(1).catch(note)
+      await time.pass(4_000)
+      for (const later of [11, 21]) add(later).catch(note)
+      const other = add(2)
+      await time.pass(2_000)
+      expect(errors).to.deep.equal(Array(3).fill(errors[0]))
+      expect(errors[0]).to.be.instanceOf(OverloadError).with.property('message').that.contains('no attempt began')
+      endFlush()
+      await first
+      await time.pass(0)
+      endFlush()
+      expect(await other).to.equal(4)
+    })
+
+    it('fails an item that arrives in the same turn as the failure of its key, and accepts the key in the next turn', async () => {
+      const { add, state } = failingBatcher()
+      const failed = add(1)
+      const second = failed.catch(() => {
+        state.failure = undefined
+        return add(11)
+      })
+      // Promises that follow a failure still belong to its turn.
+      const third = second.catch(() => {}).then(() => add(21))
+      expect(await outcomesOf([failed, second, third])).to.deep.equal([down, down, down])
+      await turn()
+      expect(await outcomesOf([add(31)])).to.deep.equal([62])
+    })
+
+    it('accepts items with other keys in the turn of the failure', async () => {
+      const { add, state } = failingBatcher()
+      const failed = add(1)
+      const other = failed.catch(() => {
+        state.failure = undefined
+        return add(2)
+      })
+      expect(await outcomesOf([failed, other])).to.deep.equal([down, 4])
+    })
+
+    it('fails only the refused item of a key, so later items of the key succeed', async () => {
+      const { add, state } = failingBatcher()
+      state.failure = refused
+      const failed = add(1)
+      const second = failed.catch(() => {
+        state.failure = undefined
+        return add(11)
+      })
+      expect(await outcomesOf([failed, second])).to.deep.equal([refused, 22])
+    })
+
+    it('keeps items without a key after a failure of the empty key', async () => {
+      const keyed = batcherOf({
+        ...{ keyOf: (item) => (item < 0 ? undefined : ''), failsByKey: true, maxItems: 1 },
+        async flush(items) {
+          if (items.includes(1)) throw down
+          return double(items)
+        },
+      })
+      expect(await outcomesOf([keyed(1), keyed(-1), keyed(2)])).to.deep.equal([down, -2, down])
+    })
   })
 
   describe('with an inspector', () => {

@@ -169,10 +169,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       const writerWith = (ahead: { ms: number }) =>
         createUnitOfWork(
           sidecar,
-          createArrivalLists(
-            () => new Date(clock + ahead.ms),
-            () => time,
-          ),
+          createArrivalLists(() => new Date(clock + ahead.ms), { elapsed: () => time }),
         )
       const pass = (ms: number) => {
         clock += ms
@@ -201,7 +198,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       clock -= 3_600_000
       let time = 0
       for (let restart = 0; restart < 10; restart += 1) {
-        const lists = createArrivalLists(now, () => time)
+        const lists = createArrivalLists(now, { elapsed: () => time })
         await add(createUnitOfWork(sidecar, lists), `${restart}`)
         time += 30_000
         clock += 30_000

@@ -42,6 +42,11 @@ export function checkResult(
   check?.(service.documents())
 }
 
+/** @throws {DifferenceError} if a rebuild from the log gives other documents */
+export function checkRebuilt(stored: Documents, rebuilt: Documents): void {
+  same(rebuilt, stored, 'a rebuild from the log gives other documents than the store has')
+}
+
 /** @throws {Error} for two events with the same Id and other bytes */
 function publishedEvents(service: MemoryService): object[] {
   const texts = new Map<string, string>()

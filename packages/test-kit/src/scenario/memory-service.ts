@@ -1,12 +1,15 @@
 import type { RequestListener } from 'node:http'
 import {
+  type AllParts,
   type BaseSettings,
   createApp,
+  createDocuments,
+  createParts,
   readSettings,
   type ServiceDefinition,
-  type ServiceParts,
 } from '@orderflow/service-kit'
-import { capturedLog, FakeSidecar, type SubjectEvent } from '@orderflow/service-kit/testing'
+import { rebuildStore } from '@orderflow/service-kit/operations'
+import { capturedLog, FakeLog, FakeSidecar, type SubjectEvent } from '@orderflow/service-kit/testing'
 import { type Documents, domainDocuments } from '../domain-documents.ts'
 import { type Answer, type Exchange, exchange } from './exchange.ts'
 import { definitionWatched, type Reads } from './reads.ts'
@@ -35,7 +38,7 @@ export interface Rejected {
 
 /** A service in memory, with an empty store, an own log and virtual time. */
 export interface MemoryService {
-  readonly parts: ServiceParts
+  readonly parts: AllParts
   /** The public listener. */
   readonly web: RequestListener
   /** Returns the topic on which the service handles events of this name. @throws {Error} if it handles no such events */
@@ -52,6 +55,8 @@ export interface MemoryService {
   readonly published: readonly (ScenarioRecord & { value: Uint8Array })[]
   readonly rejected: readonly Rejected[]
   documents(): Documents
+  /** Returns the documents that a rebuild makes from the log. */
+  rebuilt(): Promise<Documents>
   /** Returns the errors that the service has logged. */
   errors(): string[]
 }
@@ -85,7 +90,7 @@ function startMemoryService<S extends object>(
   settings: BaseSettings & S,
   reads: Reads,
 ): MemoryService {
-  let created: ServiceParts | undefined
+  let created: AllParts | undefined
   const service = definitionWatched(definition, reads, (parts) => {
     created = parts
   })
@@ -98,21 +103,48 @@ function startMemoryService<S extends object>(
     return `00000000-0000-4000-8000-${String(ids).padStart(12, '0')}`
   }
   const app = createApp(service, { settings, log, sidecar, now: () => new Date(now), newId })
-  const parts = created as unknown as ServiceParts
+  const parts = created as unknown as AllParts
   const { reactions } = parts
   let deliveries = 0
-  const offsets = new Map<string, number>()
+  const stream = new FakeLog()
   const positions = new Map<ScenarioRecord, string>()
+  let logged = 0
   const errors = () =>
     records.flatMap(({ level, msg, err, reason }) => {
       const { stack } = (err ?? {}) as { stack?: string }
       return level === 'error' ? [[msg, stack ?? reason].filter(Boolean).join(': ')] : []
     })
 
-  function offsetOf({ topic }: ScenarioRecord): string {
-    const offset = offsets.get(topic) ?? 0
-    offsets.set(topic, offset + 1)
-    return String(offset)
+  function append(record: ScenarioRecord & { headers?: Record<string, string> }): string {
+    const { topic, key, value, headers = {} } = record
+    const { offset } = stream.append({ topic, key, value: value ?? '', headers, timestamp: now })
+    positions.set(record, offset)
+    return offset
+  }
+
+  /** Appends what the service has published to the log. */
+  function appendPublished(): void {
+    for (const record of sidecar.published.slice(logged)) append(record)
+    logged = sidecar.published.length
+  }
+
+  async function rebuilt(): Promise<Documents> {
+    appendPublished()
+    const rebuiltSidecar = new FakeSidecar()
+    const isShared = settings.Auth.Mode !== 'closed'
+    const nothing = async () => {}
+    const context = { settings, log, publish: nothing, forward: nothing, trust: { requireAdmitted() {} }, newId }
+    await rebuildStore({
+      ...{
+        app: settings.App.Name,
+        trust: { requireGenuine() {} },
+        refusals: new Set(Object.keys(definition.refusals)),
+      },
+      ...{ log: stream, isShared, onProgress() {}, onWait() {}, onStored() {}, untilPublished: nothing },
+      documentsOf: createDocuments(rebuiltSidecar, () => new Date(now), isShared),
+      rebuildOn: (documents) => createParts(definition, { ...context, documents, now: () => new Date(now) }).rebuild,
+    })
+    return documentsIn(rebuiltSidecar)
   }
 
   async function deliverOnce(record: ScenarioRecord, offset: string): Promise<string | undefined> {
@@ -144,8 +176,8 @@ function startMemoryService<S extends object>(
     },
     handles: (topic) => Object.hasOwn(reactions, topic),
     async deliver(record) {
-      const offset = positions.get(record) ?? offsetOf(record)
-      positions.set(record, offset)
+      appendPublished()
+      const offset = positions.get(record) ?? append(record)
       for (let tries = 1; ; tries += 1) {
         deliveries += 1
         if ((await deliverOnce(record, offset)) === 'SUCCESS') return
@@ -171,9 +203,13 @@ function startMemoryService<S extends object>(
           : [],
       )
     },
-    documents: () => domainDocuments([...sidecar.documents].map(([key, { value }]) => [key, JSON.stringify(value)])),
+    documents: () => documentsIn(sidecar),
+    rebuilt,
     errors,
   }
 }
+
+const documentsIn = (sidecar: FakeSidecar): Documents =>
+  domainDocuments([...sidecar.documents].map(([key, { value }]) => [key, JSON.stringify(value)]))
 
 const isDeadLetter = (headers: Record<string, string>) => headers['deadletter-reason'] !== undefined

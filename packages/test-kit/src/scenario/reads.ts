@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { type FullEvent, typeOf } from '@orderflow/envelope'
-import { type Reactions, type ServiceDefinition, type ServiceParts, watched } from '@orderflow/service-kit'
+import { type AllParts, type Reactions, type ServiceDefinition, watched, withEntities } from '@orderflow/service-kit'
 
 /** The JSON pointers of the Payload fields that a service reads, by event type (`Name@Version`). */
 export type Reads = Map<string, Set<string>>
@@ -16,12 +16,12 @@ export const readsFile = 'reads.json'
 export function definitionWatched<S extends object>(
   definition: ServiceDefinition<S>,
   reads: Reads,
-  onCreated: (parts: ServiceParts) => void,
+  onCreated: (parts: AllParts) => void,
 ): ServiceDefinition<S> {
   return {
     ...definition,
     create(context) {
-      const parts = definition.create(context)
+      const parts = withEntities(definition.create(context))
       onCreated(parts)
       return { ...parts, reactions: reactionsWatched(parts.reactions, reads) }
     },

@@ -1,7 +1,7 @@
 import type { ServiceDefinition } from '@orderflow/service-kit'
 import { underKey } from '@orderflow/service-kit/testing'
 import type { Answer, Exchange } from './exchange.ts'
-import { checkResult, DifferenceError, type Expected } from './expected.ts'
+import { checkRebuilt, checkResult, DifferenceError, type Expected } from './expected.ts'
 import { type MemoryService, memoryServices, recordOf, type ScenarioRecord } from './memory-service.ts'
 import { type Choose, tryOrders } from './orders.ts'
 import { keepReads, type Reads } from './reads.ts'
@@ -16,8 +16,8 @@ export interface Scenario {
   /** Delivers the events in the given order only. Second deliveries of an event still come at any later time. */
   inOrder(): Scenario
   /**
-   * Runs the scenario once for each order of its events, each delivered twice, and checks each run. Requests and the passage of time keep their
-   * place: they follow the first delivery of all earlier events.
+   * Runs the scenario once for each order of its events, each delivered twice, and checks each run. If the service can rebuild its store, a rebuild from
+   * the log must give the same documents. Requests and the passage of time keep their place: they follow the first delivery of all earlier events.
    * @throws {Error} names the order of the first failed run, and the seed that repeats it
    */
   then(expected: Expected): Promise<void>
@@ -25,6 +25,9 @@ export interface Scenario {
 
 /** The largest number of orders that a scenario tries. Three events have 90 orders with their second deliveries. */
 const maxRuns = 200
+
+/** The number of runs for each rebuild, which takes ten times as long as a run. */
+const rebuiltEvery = 10
 
 /** @param settings environment variables with settings of the service, such as `{ Web__Proxies: '1' }` */
 export function scenario<S extends object>(
@@ -58,12 +61,16 @@ function scenarioOf<S extends object>(service: ServiceDefinition<S>, plan: Plan)
       const reads: Reads = new Map()
       const start = memoryServices(service, plan.settings, reads)
       const delivered: string[] = []
+      let runs = 0
       const failure = await tryOrders(
         async (choose) => {
           delivered.length = 0
           const memory = start()
           const answer = await run(memory, plan, choose, (what) => delivered.push(what))
           checkResult({ service: memory, answer }, expected)
+          if (runs % rebuiltEvery === 0 && Object.keys(memory.parts.rebuild).length > 0)
+            checkRebuilt(memory.documents(), await memory.rebuilt())
+          runs += 1
         },
         { limit: maxRuns, ...(process.env.SEED && { seed: process.env.SEED }) },
       )

@@ -1,12 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { contractFolder, type ReceivedEnvelope } from '@orderflow/envelope'
-import {
-  handledTypes,
-  readSettings,
-  type ServiceDefinition,
-  type ServiceParts,
-  SidecarError,
-} from '@orderflow/service-kit'
+import { type AllParts, handledTypes, readSettings, type ServiceDefinition, SidecarError } from '@orderflow/service-kit'
 import { publisherOf, type Subject, send, withServer } from '@orderflow/service-kit/testing'
 import { expect } from 'chai'
 import { badRequestsOf, expectRefused, refusalTitle } from '../bad-request-cases.ts'
@@ -16,7 +10,7 @@ import { fixtures } from './fixtures.ts'
 import { type MemoryService, memoryServices, memoryTokens, recordOf } from './memory-service.ts'
 import { keepReads, type Reads, readsFile } from './reads.ts'
 
-type Handlers = ServiceParts['reactions'][string]
+type Handlers = AllParts['reactions'][string]
 
 /**
  * Declares the specs that every service must pass in memory. The other specs need a running stack (@orderflow/test-kit). Test files of the service

@@ -61,7 +61,7 @@ export async function missingTopics(
   return [...wanted].filter((topic) => !existing.includes(topic)).map(missingTopic)
 }
 
-type ReplayCommand = Extract<DeadLettersCommand, { command: 'replay' }>
+type ReplayCommand = Extract<ReturnType<typeof readArguments>, { command: 'replay' }>
 
 /** Replays while no other command does, because both could read the notes before either has written its own. */
 async function replayAll(
@@ -185,31 +185,18 @@ dead-letters replay ID --attempt POSITION      Replay this attempt, if it is the
 dead-letters replay ID --contradict ...        Replay an edit even if it contradicts the data of a service
 Flags also take a word, such as yes or no: --dry-run=yes`
 
-type DeadLettersCommand =
-  | { command: 'list'; what: string | undefined }
-  | { command: 'show'; what: string; values: boolean }
-  | {
-      command: 'replay'
-      what: string
-      dryRun: boolean
-      edit: boolean
-      file: string | undefined
-      attempt: string | undefined
-      contradict: boolean
-    }
-
-export function readArguments(args: string[]): DeadLettersCommand {
+export function readArguments(args: string[]) {
   const { positionals, values } = parse(args)
   const [command = 'list', what, surplus] = positionals
   if (surplus !== undefined) throw misuse(`unexpected argument "${surplus}"`)
-  if (command === 'list') return { command, what }
+  if (command === 'list') return { command, what } as const
   if (command !== 'show' && command !== 'replay') throw misuse(`unknown command ${command}`)
   if (!what) throw misuse('name an id, a group or all')
-  if (command === 'show') return { command, what, values: values.values }
+  if (command === 'show') return { command, what, values: values.values } as const
   const { edit, file, attempt, contradict } = values
   if (attempt !== undefined && !parsePosition(attempt))
     throw misuse(`${attempt} is not a position: write topic/partition/offset`)
-  return { command, what, dryRun: values['dry-run'], edit, file, attempt, contradict }
+  return { command, what, dryRun: values['dry-run'], edit, file, attempt, contradict } as const
 }
 
 function parse(args: string[]) {

@@ -1,10 +1,10 @@
-import { deadLetterTopic, parseGuid } from '@orderflow/envelope'
+import { parseGuid } from '@orderflow/envelope'
 import { deadLetterId } from '../../stream/dead-letter.ts'
 import type { DeadLetter, DeadLetterRecord, ReplayNote } from '../../stream/dead-letter-record.ts'
 import { positionText, precedes, type RecordPosition } from '../../stream/record.ts'
 import type { LogReader } from '../log-reader.ts'
 import { OperationError } from '../terminal.ts'
-import { readDeadLetterTopic } from './records.ts'
+import { deadLetterTopics, readDeadLetterTopic } from './records.ts'
 
 /** One failed record of an event: the first record, or the record of a replay. */
 export interface Attempt extends Omit<DeadLetter, 'kind' | 'app'> {
@@ -33,8 +33,6 @@ export interface DeadLetters {
   others: number
 }
 
-const suffix = deadLetterTopic('')
-
 /**
  * Reads the dead-letter topics (`*.dead`), and returns one entry for each event and app. A publisher can claim any origin in a header. So a record
  * joins the entry of its origin only if the note of a replay confirms the claim.
@@ -42,8 +40,7 @@ const suffix = deadLetterTopic('')
 export async function readDeadLetters(log: LogReader): Promise<DeadLetters> {
   const ours: DeadLetterRecord[] = []
   let others = 0
-  const topics = (await log.topics()).filter((topic) => topic.endsWith(suffix)).sort()
-  for (const topic of topics) {
+  for (const topic of (await deadLetterTopics(log)).sort()) {
     for await (const read of readDeadLetterTopic(log, topic)) {
       if (read.kind === 'other') others += 1
       else ours.push(read)
@@ -121,27 +118,13 @@ export function recordOf({ record, position }: Pick<Attempt, 'record' | 'positio
 
 type Failed = Pick<DeadLetter, 'position' | 'record'>
 
-interface Indexed<T> {
-  one: T
-  index: number
-}
-
-interface Lineage {
-  /** Returns the note of the replay of this dead letter; undefined if it was not replayed. */
-  answerTo(deadLetter: DeadLetter, index: number): ReplayNote | undefined
-  /**
-   * Returns a key for a failure. If record ids are missing, dead letters at the same position have the same key, until a note about this
-   * position follows.
-   */
-  failureOf(deadLetter: DeadLetter, index: number): string
-  first(deadLetter: DeadLetter): Failed
-}
+type Indexed<T> = { one: T; index: number }
 
 /**
  * Finds the note of each dead letter, and the failed record of each replayed record, by record ids. A topic that was created again uses the same
  * positions again, so positions are compared only if a dead letter has no record id. A note without ids applies only to earlier dead letters.
  */
-function createLineage(ours: readonly (DeadLetter | ReplayNote)[]): Lineage {
+function createLineage(ours: readonly (DeadLetter | ReplayNote)[]) {
   const answers = new Map<string, ReplayNote>()
   const sources = new Map<string, ReplayNote>()
   const answersByPosition = new Map<string, Indexed<ReplayNote>[]>()
@@ -177,18 +160,23 @@ function createLineage(ours: readonly (DeadLetter | ReplayNote)[]): Lineage {
   }
 
   return {
-    answerTo({ record, position }, index) {
+    /** Returns the note of the replay of this dead letter; undefined if it was not replayed. */
+    answerTo({ record, position }: Failed, index: number): ReplayNote | undefined {
       const known = record === undefined ? undefined : answers.get(keyOf(position, record))
       return known ?? answersByPosition.get(positionText(position))?.find((note) => note.index > index)?.one
     },
 
-    failureOf({ record, position }, index) {
+    /**
+     * Returns a key for a failure. If record ids are missing, dead letters at the same position have the same key, until a note about this
+     * position follows.
+     */
+    failureOf({ record, position }: Failed, index: number): string {
       if (record !== undefined) return keyOf(position, record)
       const notes = answersByPosition.get(positionText(position)) ?? []
       return `${positionText(position)} ${notes.filter((note) => note.index < index).length}`
     },
 
-    first(deadLetter) {
+    first(deadLetter: DeadLetter): Failed {
       let first: Failed = deadLetter
       const seen = new Set<ReplayNote>()
       for (let note = sourceOf(deadLetter); note && !seen.has(note); note = sourceOf(first)) {

@@ -80,31 +80,23 @@ export interface ReplayJournal {
   begun(of: string): ReplayIntent | undefined
 }
 
-export async function withIntents(
-  log: LogReader,
-  due: ReplayRecord[],
-  journal: ReplayJournal,
-): Promise<ReplayRecord[]> {
-  const interrupted = new Map(due.flatMap((replay) => [[replay, journal.begun(replay.of)]] as const))
+export async function withIntents(log: LogReader, due: ReplayRecord[], journal: ReplayJournal) {
   const intents: ReplayIntent[] = []
   const found = new Map<ReplayRecord, string>()
   for (const [topic, own] of Map.groupBy(due, ({ origin }) => origin.topic)) {
     const spans = await log.spans(topic)
-    const endOf = (partition: number) => spans.find((span) => span.partition === partition)?.end ?? 0n
-    for (const { of, origin } of own) intents.push({ of, from: endOf(origin.partition) })
+    for (const { of, origin } of own)
+      intents.push({ of, from: spans.find(({ partition }) => partition === origin.partition)?.end ?? 0n })
     for (const span of spans) {
       const sought = own.flatMap((replay) => {
-        const intent = interrupted.get(replay)
-        return intent && replay.origin.partition === span.partition ? [{ replay, from: intent.from }] : []
+        const intent = replay.origin.partition === span.partition ? journal.begun(replay.of) : undefined
+        return intent ? [{ replay, from: intent.from }] : []
       })
       for (const [replay, position] of await recordsOf(log, topic, span, sought)) found.set(replay, position)
     }
   }
   journal.begin(intents)
-  return due.map((replay) => {
-    const publishedAs = found.get(replay)
-    return publishedAs === undefined ? replay : { ...replay, publishedAs }
-  })
+  return due.map((replay) => ({ ...replay, publishedAs: found.get(replay) }))
 }
 
 async function recordsOf(

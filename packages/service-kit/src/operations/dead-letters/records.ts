@@ -1,6 +1,6 @@
 import { deadLetterTopic, describeProblem, type Problem } from '@orderflow/envelope'
 import { digestOf, unread } from '../../stream/dead-letter.ts'
-import { type DeadLetter, type DeadLetterRecord, type ReplayNote, readRecord } from '../../stream/dead-letter-record.ts'
+import { type DeadLetter, type ReplayNote, readRecord } from '../../stream/dead-letter-record.ts'
 import { headerOf, type LogRecord } from '../../stream/log-record.ts'
 import { deadLetterHeaders, keyBytes, positionText, type RecordPosition } from '../../stream/record.ts'
 import { recordTime } from '../../stream/record-time.ts'
@@ -13,11 +13,7 @@ import { type LogReader, recordAt, type Span } from '../log-reader.ts'
  * Reads the records of a dead-letter topic in order, including those of other applications.
  * @param spans the parts of partitions to read; by default, the whole topic
  */
-export async function* readDeadLetterTopic(
-  log: LogReader,
-  topic: string,
-  spans?: Span[],
-): AsyncGenerator<DeadLetterRecord | { kind: 'other' }> {
+export async function* readDeadLetterTopic(log: LogReader, topic: string, spans?: Span[]) {
   for await (const records of log.read(topic, spans ?? (await log.spans(topic)))) yield* records.map(readRecord)
 }
 
@@ -87,16 +83,10 @@ function remainsOf(deadLetter: LogRecord): Pick<LogRecord, 'key' | 'headers'> {
 /** The end offset of each partition at the time when the dead letters were listed. The keys have the form `topic/partition`. */
 export type ReadUpTo = ReadonlyMap<string, bigint>
 
-interface ReplayNotes {
-  catchUp(topics: Iterable<string>): Promise<void>
-  /** Returns the newest note about a failed record. Notes about other records at the same position are ignored. */
-  noteOf(failed: { position: RecordPosition; record: string | undefined }): ReplayNote | undefined
-}
-
 const partitionText = (topic: string, partition: number) => `${topic}/${partition}`
 
 /** Reads the notes that replays wrote after the offsets `readUpTo`. Without `readUpTo`, it reads all notes. */
-export function followNotes(log: LogReader, readUpTo: ReadUpTo = new Map()): ReplayNotes {
+export function followNotes(log: LogReader, readUpTo: ReadUpTo = new Map()) {
   const next = new Map(readUpTo)
   const notes = new Map<string, ReplayNote[]>()
 
@@ -113,10 +103,11 @@ export function followNotes(log: LogReader, readUpTo: ReadUpTo = new Map()): Rep
   }
 
   return {
-    async catchUp(topics) {
+    async catchUp(topics: Iterable<string>): Promise<void> {
       for (const topic of new Set(topics)) await readOn(deadLetterTopic(topic))
     },
-    noteOf: ({ position, record }) =>
+    /** Returns the newest note about a failed record. Notes about other records at the same position are ignored. */
+    noteOf: ({ position, record }: { position: RecordPosition; record: string | undefined }): ReplayNote | undefined =>
       notes
         .get(positionText(position))
         ?.findLast(({ ofRecord }) => ofRecord === undefined || record === undefined || ofRecord === record),
@@ -133,6 +124,6 @@ export async function deadLetterEnds(log: LogReader): Promise<ReadUpTo> {
 
 const suffix = deadLetterTopic('')
 
-async function deadLetterTopics(log: LogReader): Promise<string[]> {
+export async function deadLetterTopics(log: LogReader): Promise<string[]> {
   return (await log.topics()).filter((topic) => topic.endsWith(suffix))
 }

@@ -30,24 +30,18 @@ export interface ReplayRecord {
   value: Buffer
   headers: LogRecord['headers']
   /** The position of the new record, as text, if an interrupted replay published the record but did not write the note. */
-  publishedAs?: string
-}
-
-interface ReplayRecordOptions {
-  edited: Uint8Array | undefined
-  trust: Trust
-  /** The id of the event's first failed record. */
-  first: string | undefined
+  publishedAs?: string | undefined
 }
 
 /**
  * Returns the record that replays an attempt. If the attempt must not be replayed, it returns the reasons. An edit may change the key (`keyAfter`).
  * An event of our services gets a new signature if it was edited, or if it was published before the services signed events.
+ * @param options.first the id of the event's first failed record
  */
 export async function makeReplayRecord(
   log: LogReader,
   attempt: Attempt,
-  { edited, trust, first }: ReplayRecordOptions,
+  { edited, trust, first }: { edited: Uint8Array | undefined; trust: Trust; first: string | undefined },
 ): Promise<ReplayRecord | { why: string[] }> {
   const { position, origin, record, reason, deadLetterPosition } = attempt
   // The origin's partition must exist, because a Kafka client may publish to partition 0 instead of a missing partition.
@@ -141,11 +135,7 @@ const names = ['Id', 'CorrelationId', 'TraceId'] as const satisfies (keyof Envel
  * Returns the key of an edited event. A key that derives from the Payload is derived from the edited Payload. Any other key stays the same, such as a
  * key that the publisher chose, or a key on an undeclared topic.
  */
-function keyAfter(
-  { key, value }: Pick<FailedEvent, 'key' | 'value'>,
-  edited: Uint8Array,
-  topic: string,
-): Buffer | undefined {
+function keyAfter({ key, value }: Pick<FailedEvent, 'key' | 'value'>, edited: Uint8Array, topic: string) {
   const fields = keyFields(undefined, topic)
   const isDerived = key?.toString() === keyOf(documentIn(value), fields)
   const derived = isDerived ? keyOf(documentIn(edited), fields) : undefined

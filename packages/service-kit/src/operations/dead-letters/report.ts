@@ -70,12 +70,7 @@ function claimLines({ attempts: [first] }: Entry): string[] {
   return [`  its header names a replay from ${positionText(first.origin)}, but there is no note of that replay`]
 }
 
-function eventLines(
-  event: FailedEvent,
-  topic: string,
-  { TraceId, CorrelationId }: TraceIds,
-  values: boolean,
-): string[] {
+function eventLines(event: FailedEvent, topic: string, { TraceId, CorrelationId }: TraceIds, values: boolean) {
   const { key, value } = event
   const isShown = values || (key !== undefined && mayShowKey(key, keyFields(undefined, topic), documentIn(value)))
   return [

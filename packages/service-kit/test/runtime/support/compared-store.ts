@@ -143,9 +143,20 @@ export class ComparedStore {
   }
 
   /** Creates the comparison of a process. @param color a field that only newer code writes */
-  replica({ code = 'one', color, trust = openTrust }: { code?: string; color?: string; trust?: Trust } = {}) {
+  replica({
+    code = 'one',
+    color,
+    form,
+    trust = openTrust,
+  }: {
+    code?: string
+    color?: string
+    form?: string
+    trust?: Trust
+  } = {}) {
     return createLostWrites({
       ...{ app: 'a-service', sidecar: this.sidecar, trust, code: () => code, now: () => this.now },
+      form: () => form,
       documents: createDocuments(this.sidecar, () => new Date(0)),
       rebuildOn: (documents) => reactionsOn(documents, color),
       withLog: (work) =>

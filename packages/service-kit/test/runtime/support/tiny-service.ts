@@ -24,4 +24,4 @@ const watchdog: Watchdog = {
   check: async () => {},
   stalled: () => new Map(reason === undefined ? [] : [['in', reason]]),
 }
-await serve({ web: answer, channel: answer, metrics: answer, watchdog }, settings, log, async () => {})
+await serve({ web: answer, channel: answer, metrics: answer, backgrounds: [], watchdog }, settings, log, async () => {})

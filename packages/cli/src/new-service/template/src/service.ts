@@ -1,16 +1,26 @@
-import { defineService } from '@orderflow/service-kit'
-import { createReactions } from './reactions.ts'
-import { sparePartRoutes } from './routes/spare-parts.ts'
-import { createStore } from './store.ts'
+import { dateTime, defineService, getRoute, guidText, listRoute, model, openEntity } from '@orderflow/service-kit'
+import { type SparePart, sparePart, sparePartIdOf } from './spare-part.ts'
+
+const sparePartModel = model<SparePart>('SparePart', {
+  id: guidText,
+  thingId: guidText,
+  createdAt: dateTime,
+  causationId: guidText,
+  correlationId: guidText,
+  traceId: guidText,
+})
 
 export const service = defineService({
   root: new URL('..', import.meta.url),
   description: 'Spare parts: one for each SomethingHappened.',
   produces: [],
   refusals: { 'not-found': { status: 404, title: 'Spare part not found' } },
-  create({ documents }) {
-    const store = createStore(documents)
-    const reactions = createReactions(store)
-    return { routes: sparePartRoutes(store), reactions, rebuild: reactions }
+  create(context) {
+    const spareParts = openEntity(sparePart, context)
+    const shown = { path: '/v1/spare-parts', model: sparePartModel }
+    return {
+      entities: [spareParts],
+      routes: [listRoute(spareParts, { ...shown, by: { thingId: sparePartIdOf } }), getRoute(spareParts, shown)],
+    }
   },
 })

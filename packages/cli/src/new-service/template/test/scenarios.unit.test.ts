@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { event, memorySpecs, request, scenario } from '@orderflow/test-kit/scenario'
-import { sparePartIdOf } from '../src/domain/spare-part.ts'
 import { service } from '../src/service.ts'
+import { sparePartIdOf } from '../src/spare-part.ts'
 import { subject } from './subject.ts'
 
 const thingId = randomUUID()
@@ -22,8 +22,8 @@ describe('spare-part-service in memory', () => {
       .when(request('GET', `/v1/spare-parts/${id}`))
       .then({ answered: { status: 200, body: { id, thingId } } }))
 
-  it('keeps the document of the earliest event for each ThingId, in whatever order events arrive', () =>
+  it('keeps the earliest event of each ThingId, in whatever order events arrive', () =>
     scenario(service)
       .when(second, first)
-      .then({ stored: { [`spare-part/${id}`]: { item: { causationId: first.Id } } } }))
+      .then({ stored: { [`spare-part/${id}`]: { state: { SomethingHappened: { Id: first.Id } } } } }))
 })

@@ -1,0 +1,136 @@
+import {
+  amountFlaw,
+  type CamelCase,
+  type Currency,
+  camelCase,
+  type FullEvent,
+  isSamePayload,
+  type PayloadOf,
+  pascalCase,
+  payloadFields,
+} from '@orderflow/envelope-schema'
+import { type Entity, entity, type Facts, facts, Refused } from '@orderflow/service-kit'
+
+/** The events that change an order, from several publishers. */
+export const factNames = [
+  'OrderCreated',
+  'OrderCancelled',
+  'PaymentApproved',
+  'PaymentRejected',
+  'PaymentRefunded',
+] as const
+export type OrderFacts = Facts<(typeof factNames)[number]>
+
+export const orderStatuses = ['Created', 'Paid', 'PaymentRejected', 'Cancelled', 'Refunded'] as const
+
+/** The version of OrderCreated that the API has and that requests publish. */
+export const placedType = 'OrderCreated@1'
+type Placed = Omit<PayloadOf<typeof placedType>, 'OrderId'>
+export type PlaceOrder = CamelCase<Placed>
+
+export interface Order extends PlaceOrder {
+  id: string
+  /** ISO 4217. */
+  currency: string
+  status: (typeof orderStatuses)[number]
+  /** The CreationDate of OrderCreated, as its publisher wrote it. */
+  createdAt: string
+  correlationId: string
+  traceId: string
+  payment?: { id: string; amount: number; policy: string; reason?: string }
+  /** Set if the charged amount differs from the order's total. */
+  warning?: string
+}
+
+export type Orders = Entity<OrderFacts, Order, { place: PlaceOrder; cancel: undefined }>
+
+export function order(currency: Currency) {
+  /** Refuses amounts with too many decimals. A rebuild skips such events, because they are dead letters. */
+  function requireAmounts({ Payload }: FullEvent<(typeof factNames)[number]>): void {
+    for (const [name, amount] of Object.entries(Payload)) {
+      const flaw = name === 'Total' || name === 'Amount' ? amountFlaw(amount as number, currency) : undefined
+      if (flaw) throw new Refused('invalid-amount', `${name} ${flaw}`, { orderId: Payload.OrderId })
+    }
+  }
+  return entity({
+    name: 'order',
+    id: ({ OrderId }) => OrderId,
+    events: [placedType, 'OrderCancelled'],
+    hasGlobalIds: true,
+    ...facts(factNames, requireSameOrder),
+    on: {
+      OrderCreated: requireAmounts,
+      PaymentApproved: requireAmounts,
+      PaymentRejected: requireAmounts,
+      PaymentRefunded: requireAmounts,
+    },
+    commands: {
+      place(input: PlaceOrder, { OrderCreated: known }, { id }) {
+        const payload = { OrderId: id, ...pascalCase(input) }
+        if (!known) return { OrderCreated: payload }
+        if (isSamePayload('OrderCreated', known.Payload, payload)) return undefined
+        const reused = 'This key was already used with another body. Send a new key, or none.'
+        throw new Refused('idempotency-key-reused', reused, { orderId: id })
+      },
+      cancel(_: undefined, order, { id }) {
+        if (!order.OrderCreated) throw new Refused('not-found', `There is no order ${id}.`)
+        if (order.PaymentRefunded) return undefined
+        // A paid order can be cancelled again: payment-service may have found no payment for the first cancellation.
+        if (order.PaymentApproved || !(order.OrderCancelled || order.PaymentRejected))
+          return { OrderCancelled: { OrderId: id } }
+        if (order.OrderCancelled) return undefined
+        throw new Refused('not-cancellable', 'The order’s payment was rejected, so there is nothing to cancel.')
+      },
+    },
+    view: (order) => orderOf(order, currency),
+  })
+}
+
+/** @throws {Refused} `conflicting-order` for two OrderCreated events with different payloads */
+function requireSameOrder(known: FullEvent, event: FullEvent): void {
+  if (known.Name !== 'OrderCreated' || event.Name !== 'OrderCreated') return
+  if (isSamePayload('OrderCreated', event.Payload, known.Payload)) return
+  const { OrderId: orderId } = event.Payload
+  throw new Refused('conflicting-order', 'this OrderId already has an order with another payload', { orderId })
+}
+
+function orderOf(facts: OrderFacts, { code }: Currency): Order | undefined {
+  const created = facts.OrderCreated
+  if (!created) return undefined
+  const result = facts.PaymentApproved ?? facts.PaymentRejected
+  const charged = facts.PaymentApproved?.Payload.Amount
+  const { OrderId: id, Total: total } = created.Payload
+  return {
+    id,
+    ...camelCase(placedOf(created.Payload)),
+    currency: code,
+    status: statusOf(facts),
+    createdAt: created.CreationDate,
+    correlationId: created.CorrelationId,
+    traceId: created.TraceId,
+    ...(result && { payment: paymentOf(result) }),
+    ...(charged !== undefined && charged !== total && { warning: `${charged} was charged, but the total is ${total}` }),
+  }
+}
+
+const placedFields = payloadFields(placedType).filter((field) => field !== 'OrderId')
+
+/** Returns the fields that the API has. The compiler checks that the newest version still has them. */
+function placedOf(payload: PayloadOf<typeof placedType>): Placed {
+  return Object.fromEntries(
+    Object.entries(payload).filter(([field]) => placedFields.includes(field)),
+  ) as unknown as Placed
+}
+
+/** Returns the status of an order by the table in docs/orders.md. If several rows of the table match, the last of these rows applies. */
+function statusOf(facts: OrderFacts): Order['status'] {
+  if (facts.PaymentRefunded) return 'Refunded'
+  if (facts.OrderCancelled) return 'Cancelled'
+  if (facts.PaymentApproved) return 'Paid'
+  return facts.PaymentRejected ? 'PaymentRejected' : 'Created'
+}
+
+function paymentOf(result: FullEvent<'PaymentApproved' | 'PaymentRejected'>): NonNullable<Order['payment']> {
+  const { PaymentId: id, Amount: amount, Policy: policy } = result.Payload
+  return { id, amount, policy, ...(result.Name === 'PaymentRejected' && { reason: result.Payload.Reason }) }
+}

@@ -1,0 +1,51 @@
+import type { FullEvent } from '@orderflow/envelope'
+import { topicOfEvent } from '@orderflow/envelope/kafka'
+import { callSidecar, unlimited } from '../sidecar/handler-time.ts'
+import type { Announcing } from '../state/announcing.ts'
+import { type Publish, RefusedEventError } from '../stream/publish.ts'
+
+/**
+ * Creates the function that announces events of a document: it publishes them in the given sequence, and resolves when the log has all of them. Calls
+ * share the publication of an event. If an event fails, so do the waiting events of its key, because they must not overtake it.
+ */
+export function createAnnounce(
+  publish: Publish,
+  onAnnounced: Announcing['announced'],
+): (key: string, events: readonly FullEvent[]) => Promise<void> {
+  const publishing = new Set<string>()
+  /** The last call for each document. It ends after all earlier calls. */
+  const calls = new Map<string, Promise<void>>()
+
+  async function publishOnce(event: FullEvent): Promise<void> {
+    publishing.add(event.Id)
+    await publish(topicOf(event), event).finally(() => publishing.delete(event.Id))
+  }
+
+  return async (key, events) => {
+    if (events.length === 0) return
+    // Many calls may share many events, so each call waits only for the call before it.
+    const own = events.filter(({ Id }) => !publishing.has(Id))
+    const [earlier, isShared] = [calls.get(key), own.length < events.length]
+    // The wait for another call's publication is a wait for the sidecar, too.
+    const publishAll = () => Promise.allSettled([earlier, ...own.map((event) => unlimited(() => publishOnce(event)))])
+    const call = callSidecar(publishAll).then(([before, ...results]) => {
+      const stalled = new Set(isShared && isOutage(before) ? own.map(topicOf) : [])
+      const announced = own.filter((event, index) => {
+        if (isOutage(results[index])) stalled.add(topicOf(event))
+        // After an outage, the later events of the topic are perhaps in the wrong place.
+        return results[index]?.status === 'fulfilled' && !stalled.has(topicOf(event))
+      })
+      const ids = announced.map(({ Id }) => Id)
+      onAnnounced(key, ids)
+      const failure = [...(isShared ? [before] : []), ...results].find((result) => result?.status === 'rejected')
+      if (failure) throw failure.reason
+    })
+    calls.set(key, call)
+    await call.finally(() => calls.get(key) === call && calls.delete(key))
+  }
+}
+
+const isOutage = (result: PromiseSettledResult<unknown> | undefined): boolean =>
+  result?.status === 'rejected' && !(result.reason instanceof RefusedEventError)
+
+const topicOf = ({ Name }: FullEvent): string => topicOfEvent(Name) as string

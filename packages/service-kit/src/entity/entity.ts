@@ -1,0 +1,110 @@
+import type { EventName, EventType, FullEvent, NameOf, PayloadOf, Tenant } from '@orderflow/envelope'
+import type { FactNames } from './facts.ts'
+
+/** An own event: its name for the newest version, or `Name@1` for a version that stays until the declaration names another one. */
+export type OwnType = EventType | EventName
+
+/** The name of an own event. */
+export type OwnName<T extends OwnType> = Extract<T extends EventType ? NameOf<T> : T, EventName>
+
+/** The payloads of the events that a decision returns, by name. */
+export type NewEvents<T extends OwnType> = { readonly [K in T as OwnName<K>]?: PayloadOf<K> } & {
+  readonly [N in Exclude<EventName, OwnName<T>>]?: never
+}
+
+declare const hint: unique symbol
+/** No value has this type. With it, the compiler knows the literals of a payload, such as those of an `enum`, before it knows the entity's own events. */
+type LiteralHint = { readonly [hint]: never } & { readonly [K in EventType as NameOf<K>]?: PayloadOf<K> }
+
+/** Nothing, the payloads of events by name, or a list of these, for example if an event occurs several times. */
+export type Decision<T extends OwnType> =
+  | NewEvents<T>
+  | readonly (NewEvents<T> | LiteralHint)[]
+  | LiteralHint
+  | undefined
+  // biome-ignore lint/suspicious/noConfusingVoidType: a decision may end before a return statement
+  | void
+
+/** A decision gets its event, the state, and these values. It uses nothing else, so it is a pure function. */
+export interface DecisionContext {
+  /** The id of the entity. */
+  id: string
+  /** The time of the decision, which becomes the CreationDate of its events. */
+  now: Date
+  newId(): string
+}
+
+/**
+ * The declaration of an entity: a thing with an id that changes only by events. The kit derives all else from it: reactions, a rebuild,
+ * announcements, ids, causes, Idempotency-Keys, the document and the list.
+ * @template S the state
+ * @template V the entity as readers see it
+ * @template T the entity's own events: names, or `Name@1`
+ * @template F the names of collected events (`facts`)
+ * @template O the names of events on which the entity decides
+ * @template C the inputs of commands, by name
+ */
+export interface EntityDefinition<S, V, T extends OwnType, F extends EventName, O extends EventName, C extends object> {
+  /** The prefix of documents, and of derived ids: `payment` gives the document `payment/<id>`. Without a slash. */
+  name: string
+  /** The entity's own events, from which a rebuild restores it. A version, as in `Name@1`, is the version that the entity publishes. */
+  events: readonly T[]
+  /** Returns the id of the entity that an event is about. */
+  id(payload: PayloadOf<F | O | OwnName<T>>): string
+  /** The state of an entity without events. */
+  initial: S
+  /**
+   * Adds own events to the state, live and in a rebuild, in the sequence of the decisions and each once. An event that is not listed leaves the state unchanged.
+   */
+  evolve?: { readonly [K in OwnName<T>]?: (state: NoInfer<S>, event: FullEvent<K>) => NoInfer<S> }
+  /** Collects events of any publisher in place of `evolve`: see `facts`. */
+  facts?: FactNames<F>
+  /** Decides on events. It returns own events, or throws a refusal, which makes a dead letter. A rebuild never decides. */
+  on?: { readonly [K in O]: (event: FullEvent<K>, state: NoInfer<S>, context: DecisionContext) => Decision<T> }
+  /**
+   * Decides on requests. It returns own events, or throws a refusal, which becomes the answer. It is not called for a repeated request with the same
+   * Idempotency-Key.
+   */
+  commands?: { readonly [K in keyof C]: (input: C[K], state: NoInfer<S>, context: DecisionContext) => Decision<T> }
+  /** Returns what readers see; undefined while the entity is unknown to readers, and not in the list. */
+  view(state: NoInfer<S>, id: string): V | undefined
+  /**
+   * Returns true if an own event answered a request. A rebuild then restores its Idempotency-Key. Only needed if commands with an id accept such keys.
+   */
+  answersRequest?(event: FullEvent<OwnName<NoInfer<T>>>): boolean
+  /** True if two tenants never use the same id. The Ids of collected own events then do not depend on the tenant. */
+  hasGlobalIds?: boolean
+}
+
+/** Returns the declaration unchanged; infers its types. */
+export function entity<
+  S,
+  V,
+  const T extends OwnType,
+  F extends EventName = never,
+  O extends EventName = never,
+  C extends object = object,
+>(definition: EntityDefinition<S, V, T, F, O, C>): EntityDefinition<S, V, T, F, O, C> {
+  return definition
+}
+
+/** Thrown by a decision for a broken rule of the domain. `code` is one of the service's `refusals`. */
+export class Refused extends Error {
+  override name = 'Refused'
+  readonly code: string
+  /** Extension members of the answer, such as the id of the entity. */
+  readonly details: Record<string, unknown>
+  constructor(code: string, message: string, details: Record<string, unknown> = {}) {
+    super(message)
+    this.code = code
+    this.details = details
+  }
+}
+
+export interface RequestContext {
+  tenant: Tenant
+  /** 1 to 255 characters. */
+  idempotencyKey?: string | undefined
+  /** The id of the request's trace, a GUID. Default: the trace of the entity's first event, or a new trace. */
+  traceId?: string | undefined
+}

@@ -1,0 +1,86 @@
+import { type EventName, type FullEvent, payloadFields, tenantOf, upcast } from '@orderflow/envelope'
+
+/** A state that consists of events: at most one for each name. */
+export type Facts<N extends EventName> = { readonly [K in N]?: FullEvent<K> }
+
+/** Throws a refusal if an event contradicts the known event of the same name. */
+type Settle = (known: FullEvent, event: FullEvent) => void
+
+/** The names of collected events, and the rule for events of the same name. */
+export interface FactNames<N extends EventName> {
+  names: readonly N[]
+  settle: Settle
+}
+
+/**
+ * Declares a state whose events come from several publishers, and may arrive repeatedly and in any sequence. The state is the events themselves, at most
+ * one for each name. Of two events with the same name, it keeps the one with the earlier date, then with the smaller Id. So the state depends only on the
+ * set of events. An own event occurs at most once in the life of the entity.
+ * @param settle throws a refusal if an event contradicts the known event of its name
+ */
+export function facts<const N extends EventName>(
+  names: readonly N[],
+  settle: Settle = () => {},
+): { initial: Facts<N>; facts: FactNames<N> } {
+  return { initial: {}, facts: { names, settle } }
+}
+
+/** Returns the state after an event. @throws what `settle` throws */
+export function collect<N extends EventName>(
+  { names, settle }: FactNames<N>,
+  state: Facts<N>,
+  event: FullEvent,
+): Facts<N> {
+  const name = event.Name as EventName
+  if (!(names as readonly EventName[]).includes(name)) return state
+  const known = (state as Facts<EventName>)[name] as FullEvent | undefined
+  if (known) settle(known, event)
+  return known && !isEarlier(event, known) ? state : { ...state, [name]: event }
+}
+
+/** Returns stored facts with the newest Version of each event. */
+export function upcastFacts<S>(state: S): S {
+  const events = Object.entries(state as Record<string, FullEvent<EventName>>)
+  return Object.fromEntries(events.map(([name, event]) => [name, upcast(event)])) as S
+}
+
+/** Returns the cause that an event names; undefined if it names none. */
+export function causeIn({ Headers }: Pick<FullEvent, 'Headers'>): string | undefined {
+  const cause = Headers?.CausationId
+  return typeof cause === 'string' ? cause : undefined
+}
+
+const envelopeFields = 'Id CorrelationId TraceId AppId AppName Version Name CreationDate'.split(' ')
+
+/** Returns an event of another publisher with only the fields of the contract, so that documents stay small. */
+export function factOf(event: FullEvent): FullEvent {
+  const { id: TenantID, userId: TenantUserID } = tenantOf(event)
+  const cause = causeIn(event)
+  return {
+    ...(cause !== undefined && { Headers: { CausationId: cause } }),
+    ...picked(event, envelopeFields),
+    Payload: picked(event.Payload, payloadFields(event.Name as EventName)),
+    ...(TenantID && { TenantID }),
+    ...(TenantUserID && { TenantUserID }),
+  } as unknown as FullEvent
+}
+
+/** Returns an object with only these fields, as far as they exist. */
+function picked(value: object, fields: readonly string[]): object {
+  const given = value as Record<string, unknown>
+  return Object.fromEntries(fields.flatMap((field) => (given[field] === undefined ? [] : [[field, given[field]]])))
+}
+
+/** Compares two events by date, then Id, then content. The time of arrival has no influence, so a rebuild keeps the same events. */
+export function isEarlier(a: FullEvent, b: FullEvent): boolean {
+  const [one, other] = [momentOf(a), momentOf(b)]
+  if (one.second !== other.second) return one.second < other.second
+  if (one.fraction !== other.fraction) return one.fraction < other.fraction
+  return a.Id === b.Id ? JSON.stringify(a) < JSON.stringify(b) : a.Id < b.Id
+}
+
+/** Returns the CreationDate with the nine decimals that the contract allows, because a JavaScript Date has only three. */
+function momentOf({ CreationDate }: FullEvent): { second: number; fraction: string } {
+  const [, fraction = ''] = /\.(\d+)/.exec(CreationDate) ?? []
+  return { second: Date.parse(CreationDate.replace(/\.\d+/, '')), fraction: fraction.padEnd(9, '0') }
+}

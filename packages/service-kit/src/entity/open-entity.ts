@@ -1,0 +1,416 @@
+import { hash } from 'node:crypto'
+import {
+  deterministicId,
+  type EventName,
+  type FullEvent,
+  noTenant,
+  type Tenant,
+  tenantOf,
+  upcast,
+} from '@orderflow/envelope'
+import { isFromOutside, topicOfEvent } from '@orderflow/envelope/kafka'
+import { LRUCache } from 'lru-cache'
+import { stringify } from 'safe-stable-stringify'
+import { callSidecar } from '../sidecar/handler-time.ts'
+import { UncertainError } from '../sidecar/sidecar.ts'
+import type { DocumentsOf } from '../state/documents.ts'
+import type { Load, Page, PageOptions } from '../state/list-page.ts'
+import type { Handlers, Reactions } from '../stream/event-handler.ts'
+import { isInfrastructure } from '../stream/fault.ts'
+import { type Publish, requirePublishable } from '../stream/publish.ts'
+import { handled } from '../telemetry/context.ts'
+import type { Logger } from '../telemetry/log.ts'
+import { createAnnounce } from './announcements.ts'
+import {
+  type Decision,
+  type DecisionContext,
+  type EntityDefinition,
+  type OwnType,
+  Refused,
+  type RequestContext,
+} from './entity.ts'
+import { causeIn, factOf } from './facts.ts'
+import {
+  type AnyDefinition,
+  type Change,
+  type EntityDocument,
+  type Entry,
+  maxCauses,
+  rulesOf,
+  type Step,
+  withTenant,
+} from './step.ts'
+
+/** The result of a command. */
+export interface Done<V> {
+  /** The id of the entity. */
+  id: string
+  view: V
+  /** False if the events are in the log, but the store does not answer. Readers see them when they arrive from the log. */
+  isStored: boolean
+}
+
+/** The entities of a declaration, in the service's store. */
+export interface Entity<S, V, C extends object> {
+  readonly name: string
+  readonly reactions: Reactions<boolean>
+  readonly rebuild: Reactions<boolean>
+  /**
+   * The commands. A command resolves when its events are stored and in the log. A repeated request with the same Idempotency-Key is decided again only
+   * if the first one led to no event.
+   * @param id the id of the entity; undefined for a new entity, whose id derives from the Idempotency-Key
+   * @throws {UncertainError} if the events are stored, and it is unknown whether they are in the log
+   */
+  readonly do: {
+    readonly [K in keyof C]: (id: string | undefined, input: C[K], context: RequestContext) => Promise<Done<V>>
+  }
+  /** Returns the id of the entity that a request with this Idempotency-Key creates, or a new id without a key. */
+  idOf(context: Pick<RequestContext, 'idempotencyKey'> & { tenant?: Tenant }): string
+  /**
+   * Announces the events of a document that are perhaps not announced. Before, it makes earlier writes fail that the store has not executed yet.
+   * @param key the full key, with the prefix of the tenant
+   */
+  announceStored(key: string): Promise<void>
+  get(tenant: Pick<Tenant, 'id'>, id: string): Promise<V | undefined>
+  state(tenant: Pick<Tenant, 'id'>, id: string): Promise<S>
+  /** Returns a page of the entities that readers see, with the newest arrival first. */
+  page(tenant: Pick<Tenant, 'id'>, options: PageOptions): Promise<Page<V>>
+}
+
+interface Context {
+  /** The AppId and AppName of the service's events. */
+  app: { id: string; name: string }
+  documents: DocumentsOf
+  publish: Publish
+  now: () => Date
+  newId: () => string
+  log: Pick<Logger, 'warn'>
+}
+
+/** The document of an Idempotency-Key: the entity for which it was used first, and the entity's revision at that moment. */
+interface Claim {
+  id: string
+  revision: number
+  /** The fingerprint of the first input. A rebuild cannot restore it. */
+  request?: string | undefined
+}
+
+type Saved<S> = Omit<Step<S>, 'document'>
+
+/** Creates the entities of a declaration: their reactions, rebuild, commands and reads. */
+export function openEntity<S, V, T extends OwnType, F extends EventName, O extends EventName, C extends object>(
+  definition: EntityDefinition<S, V, T, F, O, C>,
+  { app, documents, publish, now, newId, log }: Context,
+): Entity<S, V, C> {
+  const { name, facts, answersRequest, view } = definition as AnyDefinition<S, V>
+  const rules = rulesOf(definition as AnyDefinition<S, V>)
+  const announcing = () => documents('').announcing
+  const announce = createAnnounce(publish, (key, ids) => announcing().announced(key, ids))
+  let savedFacts: LRUCache<string, string> | undefined
+  /** The content of the facts that this process saved last, which need no read when they arrive from the log. A rebuild does not use it. */
+  const saved = () => (savedFacts ??= new LRUCache({ max: maxSavedFacts }))
+  // The generation changes when the store may have lost writes.
+  const factKey = ({ Id }: FullEvent) => `${documents('').generation()}/${Id}`
+  const deciders = (definition.on ?? {}) as unknown as Record<
+    string,
+    (event: FullEvent, state: S, context: DecisionContext) => Decision<EventName>
+  >
+  const commands = (definition.commands ?? {}) as Record<
+    string,
+    (input: unknown, state: S, context: DecisionContext) => Decision<EventName>
+  >
+  const idOfPayload = definition.id as (payload: unknown) => string
+  const keyOf = (id: string) => `${name}/${id}`
+  const collectedNames: readonly string[] = facts?.names ?? []
+  requireOneSource(definition as AnyDefinition<unknown, unknown>, rules.names)
+  /** True if a reaction stores an own event that is only in the log. */
+  const canArriveLater = facts !== undefined && rules.names.every(isFromOutside)
+  /** Returns true if the events of a change are announced although the store does not answer. */
+  const isOnlyAnnounced = ({ isRepeatable }: Change<S>) => canArriveLater && !isRepeatable
+
+  async function announceOpen(key: string, entries: readonly Entry[]): Promise<void> {
+    if (entries.length === 0) return
+    const open = await callSidecar(() => announcing().open(key, entries))
+    await announce(
+      key,
+      open.map(({ event }) => event),
+    )
+  }
+
+  /** Decides, and saves the new state together with its events. The caller announces them. */
+  function save(change: Change<S>): Promise<Saved<S>> {
+    const { id, tenant } = change
+    const own = documents(tenant.id)
+    const [key, fullKey] = [keyOf(id), own.fullKey(keyOf(id))]
+    return own.change({
+      key,
+      bytes: documentBytes,
+      announces: change.decide !== undefined,
+      run: handled()?.run,
+      decide(stored) {
+        const known = stored.get<EntityDocument<S>>(key)
+        const isAnnounced = (entry: Entry) => announcing().isAnnounced(fullKey, entry)
+        const { document, ...step } = rules.step(known, change, { app, mark: stored.mark, isAnnounced })
+        // Later events of the key must not be handled before the dead letter of this one.
+        if (step.refusal && !change.isRequest) throw step.refusal.error
+        if (!document) return step
+        for (const { event } of step.fresh) requirePublishable(event)
+        for (const entry of step.fresh) announcing().note(fullKey, entry)
+        stored.write(withSlot(document, known, id, stored.list))
+        return step
+      },
+    })
+  }
+
+  /** Adds the slot in the list, as soon as readers see the entity. */
+  function withSlot(
+    document: EntityDocument<S>,
+    known: EntityDocument<S> | undefined,
+    id: string,
+    list: (id: string) => string,
+  ): EntityDocument<S> {
+    const listed = known?.listed ?? (rules.shown(document, id) === undefined ? undefined : list(id))
+    return listed === undefined ? document : { ...document, listed }
+  }
+
+  /** Saves a change, and announces its events. After a refusal of a request, it announces what earlier requests left. */
+  async function run(change: Change<S>, saveChange = save): Promise<Saved<S>> {
+    const fullKey = documents(change.tenant.id).fullKey(keyOf(change.id))
+    const saved = await announcing().during(fullKey, !isOnlyAnnounced(change), async () => {
+      const step = await saveChange(change)
+      await announceOpen(fullKey, step.announce).catch((error: unknown) => {
+        throw change.isRequest && isInfrastructure(error) ? uncertain(change, error) : error
+      })
+      return step
+    })
+    if (saved.refusal) throw saved.refusal.error
+    return saved
+  }
+
+  function uncertain({ id, isRepeatable }: Change<S>, cause: unknown): UncertainError {
+    const retry = isRepeatable
+      ? 'Send the request again until it succeeds.'
+      : 'Look for it in a moment. Next time, send an Idempotency-Key to make retries safe.'
+    const details = { [`${name}Id`]: id }
+    return new UncertainError(`It is not known whether the event reached the log. ${retry}`, { details, cause })
+  }
+
+  async function react(event: FullEvent): Promise<boolean> {
+    const text = facts && rules.isOwn(event.Name) ? JSON.stringify(factOf(event)) : undefined
+    if (text !== undefined && saved().get(factKey(event)) === text) return false
+    const decider = deciders[event.Name]
+    const change: Change<S> = {
+      ...{ id: idOfPayload(event.Payload), tenant: tenantOf(event), isRequest: false, isRepeatable: true },
+      ...{ causeId: event.Id, correlationId: event.CorrelationId, traceId: event.TraceId },
+      ...{ now: now(), newId: idSource(newId) },
+      event: collectedNames.includes(event.Name) ? event : undefined,
+      decide: decider && ((state, context) => decider(event, state, context)),
+    }
+    const saving = decider ? run(change) : save(change)
+    passOn()
+    const { isChanged } = await saving
+    if (text !== undefined) saved().set(factKey(event), text)
+    return isChanged
+  }
+
+  const keyId = (kind: string, tenant: Tenant, key: string): string =>
+    // biome-ignore lint/plugin/no-spread-arguments: a request has at most one tenant
+    deterministicId(kind, ...withTenant(tenant, [app.id]), key)
+
+  /** Reserves an Idempotency-Key for an entity. Returns the claim of its first use, and whether this is the first use. */
+  function claim(
+    tenant: Pick<Tenant, 'id'>,
+    causeId: string,
+    id: string,
+    request?: string,
+  ): Promise<Claim & { isFirst: boolean }> {
+    const key = `${name}-request/${causeId}/claim`
+    return documents(tenant.id).change({
+      key,
+      beside: [keyOf(id)],
+      bytes: 1_000,
+      decide(stored) {
+        const known = stored.get<Claim>(key)
+        if (known) return { ...known, isFirst: false }
+        const revision = stored.get<EntityDocument<S>>(keyOf(id))?.revision ?? 0
+        const claimed = { id, revision, ...(request !== undefined && { request }) }
+        stored.write(claimed)
+        return { ...claimed, isFirst: true }
+      },
+    })
+  }
+
+  /** @throws {Refused} `idempotency-key-reused` if the key belongs to another entity, or if it is unknown whether it was used */
+  async function requireKey(tenant: Tenant, causeId: string, id: string, request: string): Promise<void> {
+    const { id: holder, revision, isFirst, request: first = request } = await claim(tenant, causeId, id, request)
+    if (holder !== id) throw rules.keyReused(holder, `for another ${name}`)
+    if (first !== request) throw rules.keyReused(id)
+    if (isFirst || facts) return
+    const document = await documentOf(tenant, id)
+    const isForgotten = (document?.revision ?? 0) - revision >= maxCauses && !rules.knowsCause(document, causeId)
+    if (isForgotten) throw rules.keyReused(id, 'so long ago that its result is forgotten')
+  }
+
+  const idOf: Entity<S, V, C>['idOf'] = ({ tenant = noTenant, idempotencyKey }) =>
+    idempotencyKey === undefined ? newId() : keyId(name, tenant, idempotencyKey)
+
+  /** Returns the cause of a request's events, which is new if the request has no key. Events that occur once need a cause only for a key. */
+  function causeOf(tenant: Tenant, key: string | undefined, isCreation: boolean): string | undefined {
+    if (facts && (isCreation || key === undefined)) return undefined
+    return key === undefined ? newId() : keyId(isCreation ? `${name}-new` : `${name}-key`, tenant, key)
+  }
+
+  async function command(
+    kind: string,
+    given: string | undefined,
+    input: unknown,
+    { tenant, idempotencyKey, traceId }: RequestContext,
+  ): Promise<Done<V>> {
+    const isCreation = given === undefined
+    const id = given ?? idOf({ tenant, idempotencyKey })
+    const request = idempotencyKey === undefined ? undefined : fingerprintOf([kind, input])
+    const causeId = causeOf(tenant, idempotencyKey, isCreation)
+    if (request !== undefined && causeId !== undefined && !isCreation) await requireKey(tenant, causeId, id, request)
+    // Events that occur once can be announced again.
+    const isRepeatable = request !== undefined || (!isCreation && facts !== undefined)
+    const change: Change<S> = {
+      ...{ id, tenant, causeId, traceId, isRequest: true, isCreation, request, isRepeatable },
+      ...{ now: now(), newId: idSource(newId) },
+      decide: (state, context) => (commands[kind] as (typeof commands)[string])(input, state, context),
+    }
+    let isStored = true
+    const step = await run(change, async () => {
+      try {
+        return await save(change)
+      } catch (error) {
+        if (!isOnlyAnnounced(change) || !isInfrastructure(error)) throw error
+        // A store that did not answer may still execute the write later. So the same decision is announced, with the same content.
+        isStored = false
+        log.warn({ err: error, id }, 'the store does not answer; the event is only announced, and stored later')
+        return rules.step(undefined, change, { app, mark: () => '', isAnnounced: () => false })
+      }
+    })
+    if (facts && isStored) for (const { event } of step.fresh) saved().set(factKey(event), textOf(event))
+    return { id, view: view(step.state, id) as V, isStored }
+  }
+
+  /** Adds an event of the log to the state, and decides nothing. @throws {Refused} `foreign-<name>` for an own event of another publisher */
+  async function restore(event: FullEvent): Promise<boolean> {
+    const [tenant, id] = [tenantOf(event), idOfPayload(event.Payload)]
+    const isOurs = rules.isOwn(event.Name) && rules.isAnnouncedBy(app.id, id, event)
+    if (rules.isOwn(event.Name) && !isOurs && !isFromOutside(event.Name))
+      throw new Refused(`foreign-${name}`, `this service did not announce the ${name}`)
+    const cause = causeIn(event)
+    if (isOurs && cause !== undefined && answersRequest?.(event)) await claim(tenant, cause, id)
+    return (await save({ ...fixed, id, tenant, event })).isChanged
+  }
+
+  async function documentOf(tenant: Pick<Tenant, 'id'>, id: string): Promise<EntityDocument<S> | undefined> {
+    const found = await documents(tenant.id).read([keyOf(id)])
+    return found.get(keyOf(id))?.value as EntityDocument<S> | undefined
+  }
+
+  const load: Load<V> = async (ids, read) => {
+    const found = await read(ids.map(keyOf))
+    return ids.map((id) => {
+      const document = found.get(keyOf(id))?.value as EntityDocument<S> | undefined
+      const item = rules.shown(document, id)
+      return item === undefined ? undefined : { item, listed: document?.listed }
+    })
+  }
+
+  const own = [...rules.names]
+  const collected = facts ? [...own.filter((event) => collectedNames.includes(event)), ...collectedNames] : own
+  const received = [...Object.keys(deciders), ...collectedNames].filter(
+    (event) => !rules.isOwn(event) || isFromOutside(event),
+  )
+  return {
+    name,
+    reactions: byTopic(received, react),
+    rebuild: byTopic(collected, restore),
+    do: Object.fromEntries(
+      Object.keys(commands).map((kind) => [
+        kind,
+        (id: string | undefined, input: unknown, context: RequestContext) => command(kind, id, input, context),
+      ]),
+    ) as Entity<S, V, C>['do'],
+    idOf,
+    async get(tenant, id) {
+      const [found] = await load([id], documents(tenant.id).read)
+      return found?.item
+    },
+    async announceStored(key) {
+      const document = await documents('').change({
+        key,
+        bytes: documentBytes,
+        decide(stored) {
+          // The write changes the document and its etag, or creates it without a state. So the guard of each earlier write fails.
+          const known = stored.get<EntityDocument<S>>(key)
+          stored.write({ ...known, visits: (known?.visits ?? 0) + 1 })
+          return known
+        },
+      })
+      await announceOpen(key, rules.entriesIn(document))
+    },
+    state: async (tenant, id) => rules.currentState(await documentOf(tenant, id)),
+    page: (tenant, options) => documents(tenant.id).page(options, load),
+  }
+}
+
+/** More facts than a process saves during the usual delay of the log. */
+const maxSavedFacts = 10_000
+/** An estimate of the largest usual document, for the limits of a batch. */
+const documentBytes = 8_000
+
+/** The parts of a change that decides nothing. */
+const fixed = {
+  ...{ causeId: undefined, decide: undefined, isRequest: false, isRepeatable: true },
+  ...{ now: new Date(0), newId: () => '' },
+}
+
+/** Returns a short text for an input, whatever the sequence of its fields is. */
+const fingerprintOf = (input: unknown): string => hash('sha256', stringify(input) ?? '', 'base64url').slice(0, 16)
+
+/** Lets the next event of the key begin, because the change of this one is waiting to be saved. */
+function passOn(): void {
+  const handling = handled()
+  if (!handling?.passOn) return
+  handling.isFollowed = false
+  handling.passOn()
+}
+
+/** Returns a function that returns the same ids to each run of a decision. */
+function idSource(newId: () => string): (index: number) => string {
+  const ids: string[] = []
+  return (index) => {
+    const id = ids[index] ?? newId()
+    ids[index] = id
+    return id
+  }
+}
+
+const textOf = (event: FullEvent): string => JSON.stringify(factOf(upcast(event as FullEvent<EventName>) as FullEvent))
+
+/** @throws {Error} if the events of the state could come from others, or in another sequence */
+function requireOneSource(
+  { name, events, facts, evolve }: AnyDefinition<unknown, unknown>,
+  names: readonly string[],
+): void {
+  const wrong = facts ? undefined : names.find(isFromOutside)
+  if (wrong)
+    throw new Error(
+      `the entity ${name} cannot evolve by ${wrong}, because other applications may publish it (services.json): use facts()`,
+    )
+  if (facts && evolve) throw new Error(`the entity ${name} has both facts and evolve: remove one`)
+  if (events.length === 0 && !facts) throw new Error(`the entity ${name} needs events`)
+}
+
+function byTopic(names: readonly string[], handle: (event: FullEvent) => Promise<boolean>): Reactions<boolean> {
+  const topics = Map.groupBy(new Set(names), (event) => topicOfEvent(event) as string)
+  return Object.fromEntries(
+    Array.from(topics, ([topic, events]) => [
+      topic,
+      Object.fromEntries(events.map((event) => [event, handle])) as Handlers<boolean>,
+    ]),
+  )
+}

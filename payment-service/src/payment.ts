@@ -1,0 +1,95 @@
+import { amountFlaw, type CamelCase, type Currency, deterministicId, type PayloadOf } from '@orderflow/envelope-schema'
+import { type Entity, entity, type Facts, facts, Refused } from '@orderflow/service-kit'
+import { cancelledBeforePayment, type Policy } from './policy.ts'
+
+const own = ['PaymentApproved', 'PaymentRejected', 'PaymentRefunded'] as const
+type PaymentFacts = Facts<(typeof own)[number] | 'OrderCancelled'>
+
+export const paymentStatuses = ['Approved', 'Rejected', 'Refunded'] as const
+
+export interface Payment extends CamelCase<Omit<PayloadOf<'PaymentApproved@1'>, 'PaymentId'>> {
+  id: string
+  /** ISO 4217. */
+  currency: string
+  status: (typeof paymentStatuses)[number]
+  reason?: string
+  createdAt: string
+  refundedAt?: string
+  correlationId: string
+  traceId: string
+}
+
+export interface MakePayment {
+  orderId: string
+  amount: number
+}
+
+export type Payments = Entity<PaymentFacts, Payment, { make: MakePayment }>
+
+/** An order has one payment, so the payment’s id derives from the OrderId. */
+export const paymentIdOf = (orderId: string): string => deterministicId('payment', orderId)
+
+/** An approval replaces a rejection, as in order-service. */
+const decisionIn = (payment: PaymentFacts) => payment.PaymentApproved ?? payment.PaymentRejected
+
+/** A payment is decided and refunded at most once. If the cancellation arrives before the order, the payment is rejected. */
+export function payment(policy: Policy, currency: Currency) {
+  function decide(known: PaymentFacts, OrderId: string, Amount: number, Source: 'OrderCreated' | 'Manual') {
+    const isCancelled = known.OrderCancelled ?? known.PaymentRefunded
+    const { approved, policy: Policy, reason: Reason = '' } = isCancelled ? cancelledBeforePayment : policy(Amount)
+    const payload = { PaymentId: paymentIdOf(OrderId), OrderId, Amount, Policy, Source }
+    return approved ? { PaymentApproved: payload } : { PaymentRejected: { ...payload, Reason } }
+  }
+  return entity({
+    name: 'payment',
+    id: ({ OrderId }) => paymentIdOf(OrderId),
+    events: own,
+    ...facts([...own, 'OrderCancelled']),
+    on: {
+      OrderCreated({ Payload: { OrderId, Total } }, known, { id }) {
+        const flaw = amountFlaw(Total, currency)
+        if (flaw) throw new Refused('invalid-amount', `Total ${flaw}`, { paymentId: id })
+        const decision = decisionIn(known)?.Payload
+        if (!decision) return decide(known, OrderId, Total, 'OrderCreated')
+        if (decision.Source === 'OrderCreated' && decision.Amount !== Total)
+          throw new Refused('conflicting-order', 'this OrderId was charged with another total')
+        return undefined
+      },
+      OrderCancelled(_event, { PaymentApproved: paid, PaymentRefunded: refund }) {
+        if (!paid || refund) return undefined
+        const { PaymentId, OrderId, Amount } = paid.Payload
+        return { PaymentRefunded: { PaymentId, OrderId, Amount, Reason: 'the order was cancelled' } }
+      },
+    },
+    commands: {
+      make({ orderId, amount }: MakePayment, known, { id }) {
+        if (!decisionIn(known)) return decide(known, orderId, amount, 'Manual')
+        const exists = `The order already has a payment: see /v1/payments/${id}.`
+        throw new Refused('payment-exists', exists, { paymentId: id })
+      },
+    },
+    answersRequest: (event) => event.Name !== 'PaymentRefunded' && event.Payload.Source === 'Manual',
+    view: (known, id) => paymentOf(known, id, currency),
+  })
+}
+
+function paymentOf(known: PaymentFacts, id: string, { code }: Currency): Payment | undefined {
+  const decision = decisionIn(known)
+  if (!decision) return undefined
+  const { OrderId: orderId, Amount: amount, Policy: policy, Source: source } = decision.Payload
+  const refund = known.PaymentApproved && known.PaymentRefunded
+  return {
+    id,
+    orderId,
+    amount,
+    currency: code,
+    status: refund ? 'Refunded' : known.PaymentApproved ? 'Approved' : 'Rejected',
+    policy,
+    ...(decision.Name === 'PaymentRejected' && { reason: decision.Payload.Reason }),
+    source,
+    createdAt: decision.CreationDate,
+    ...(refund && { refundedAt: refund.CreationDate }),
+    correlationId: decision.CorrelationId,
+    traceId: decision.TraceId,
+  }
+}
