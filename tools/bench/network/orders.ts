@@ -9,8 +9,9 @@ import { type Site, type StoredVariant, specOf } from './system.ts'
 
 const connections = 256
 export const steadyRate = 300
-/** The end of a fact’s key. An order with this fact is Paid. */
-const paid = '/PaymentApproved'
+const order = 'order/'
+/** An order with this text is Paid. */
+const paid = 'PaymentApproved'
 
 export interface OrderCell {
   roundTrip: number
@@ -57,7 +58,7 @@ export async function orderAt(
   const specs = (...names: string[]) => names.map((name) => specOf(site, variant, stack.specOf(name)))
   const [orders, payments] = [specs('order-service', 'order-sidecar'), specs('payment-service', 'payment-sidecar')]
   const all = [...orders, ...payments]
-  const countPaid = () => store.count('order-service', paid)
+  const countPaid = () => store.count('order-service', order, paid)
   const untilPaid = (count: number) =>
     stack.wait('all orders to be Paid', all, async () => {
       const found = await countPaid()
@@ -110,7 +111,7 @@ export async function orderAt(
   })
   await proxy.setRoundTrip(0)
   await stack.wait('all orders to be stored', orders, async () => {
-    const found = await store.count('order-service', '/OrderCreated')
+    const found = await store.count('order-service', order)
     return found < placed ? `${found} of ${placed} are` : undefined
   })
   await stack.stop(orders)
@@ -118,12 +119,14 @@ export async function orderAt(
 }
 
 async function delaysOf(store: Store, orders: PlacedOrder[]): Promise<number[]> {
-  const paidAt = new Map((await store.stored('order-service', paid)).map(({ key, at }) => [key.split('/').at(-2), at]))
+  const paidAt = new Map(
+    (await store.stored('order-service', order, paid)).map(({ key, at }) => [key.split('/').at(-1), at]),
+  )
   return orders.map(({ id, due }) => (paidAt.get(id) ?? Number.NaN) - (performance.timeOrigin + due))
 }
 
 /** Returns the time of the last payment, in milliseconds since 1970. */
 async function lastPaid(store: Store): Promise<number> {
-  const times = (await store.stored('order-service', paid)).map(({ at }) => at)
+  const times = (await store.stored('order-service', order, paid)).map(({ at }) => at)
   return times.reduce((last, at) => Math.max(last, at), 0) || Date.now()
 }

@@ -140,7 +140,7 @@ async function aftermathOf(
 
 function sqlitePayments(stack: BenchStack): string[] {
   const store = openStore(sqliteFile(stack))
-  const keys = store.news(`%${payment}%`)
+  const keys = store.news({ key: `%${payment}%` })
   store.close()
   return keys
 }

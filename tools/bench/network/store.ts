@@ -11,7 +11,7 @@ import { MongoClient } from 'mongodb'
 import { escapeIdentifier, Pool } from 'pg'
 import { median } from '../report/statistics.ts'
 
-/** The key of a stored document, and the time when it was stored, in milliseconds since 1970, or NaN if unknown. */
+/** The key of a stored document, and the time when it was written last, in milliseconds since 1970, or NaN if unknown. */
 export interface Stored {
   key: string
   at: number
@@ -29,9 +29,9 @@ export interface Store {
   empty: () => Promise<void>
   /** Deletes the services’ databases. */
   remove: () => Promise<void>
-  /** Returns the service’s documents whose keys contain `text`, which consists of letters and slashes. */
-  stored: (service: string, text: string) => Promise<Stored[]>
-  count: (service: string, text: string) => Promise<number>
+  /** Returns the service’s documents whose keys and contents contain these texts, which consist of letters and slashes. */
+  stored: (service: string, key: string, content?: string) => Promise<Stored[]>
+  count: (service: string, key: string, content?: string) => Promise<number>
   /** Returns the median duration of a query through an address, in milliseconds. */
   ping: (address: string) => Promise<number>
   close: () => Promise<void>
@@ -72,6 +72,8 @@ function refuseUsed(databases: { name: string }[]): void {
 
 const poolOf = async (uri: string) => new Pool({ ...(await connectionSettings(uri)), max: 1 })
 
+const matches = "strpos(key, $1) > 0 AND position(convert_to($2, 'UTF8') IN value) > 0"
+
 function postgresql(uri: string, address: string): Store {
   const pools = new Map<string, Pool>()
   const password = newSecret()
@@ -100,16 +102,14 @@ function postgresql(uri: string, address: string): Store {
       await ensureDatabases(uri, Object.fromEntries(names.map((name) => [name, password])))
     },
     remove,
-    // PostgreSQL sets created_at to the time when the statement began.
-    stored: (service, text) =>
-      ask<Stored>(
-        service,
-        'SELECT key, 1000 * extract(epoch FROM created_at)::float AS at FROM state WHERE strpos(key, $1) > 0',
-        [text],
-      ),
-    async count(service, text) {
-      const sql = 'SELECT count(*)::int AS count FROM state WHERE strpos(key, $1) > 0'
-      return (await ask<{ count: number }>(service, sql, [text]))[0]?.count ?? 0
+    // PostgreSQL sets these times to the time when the statement began.
+    stored(service, key, content = '') {
+      const at = '1000 * extract(epoch FROM coalesce(updated_at, created_at))::float AS at'
+      return ask<Stored>(service, `SELECT key, ${at} FROM state WHERE ${matches}`, [key, content])
+    },
+    async count(service, key, content = '') {
+      const sql = `SELECT count(*)::int AS count FROM state WHERE ${matches}`
+      return (await ask<{ count: number }>(service, sql, [key, content]))[0]?.count ?? 0
     },
     async ping(other) {
       const pool = await poolOf(inDatabase(by(uri, other), 'postgres'))
@@ -125,11 +125,15 @@ function mongodb(uri: string, address: string): Store {
   // Without directConnection, clients would bypass the proxy.
   const direct = (other: string) => by(uri, other, { directConnection: 'true' })
   const client = new MongoClient(direct(address))
-  const collection = (service: string) => client.db(service).collection<{ _id: string }>('daprCollection')
+  const collection = (service: string) =>
+    client.db(service).collection<{ _id: string; value: string }>('daprCollection')
   const remove = async () => {
     for (const name of names) await client.db(name).dropDatabase()
   }
-  const withText = (text: string) => ({ _id: { $regex: text } })
+  const withText = (key: string, content?: string) => ({
+    _id: { $regex: key },
+    ...(content !== undefined && { value: { $regex: content } }),
+  })
   return {
     kind: 'mongodb',
     address,
@@ -139,13 +143,13 @@ function mongodb(uri: string, address: string): Store {
     },
     empty: remove,
     remove,
-    async stored(service, text) {
+    async stored(service, key, content) {
       const found = await collection(service)
-        .find(withText(text), { projection: { _id: 1 } })
+        .find(withText(key, content), { projection: { _id: 1 } })
         .toArray()
       return found.map(({ _id }) => ({ key: _id, at: Number.NaN }))
     },
-    count: (service, text) => collection(service).countDocuments(withText(text)),
+    count: (service, key, content) => collection(service).countDocuments(withText(key, content)),
     async ping(other) {
       const pinged = await MongoClient.connect(direct(other))
       const ms = await medianOf(() => pinged.db('admin').command({ ping: 1 }))

@@ -6,7 +6,7 @@ import { type BenchStack, withBenchStack } from '../support/bench-stack.ts'
 import { plainEventBytes, publishOrders } from '../support/events.ts'
 import { orderProcesses } from '../support/order-processes.ts'
 import { type PeakMemory, watchMemory } from '../support/process-use.ts'
-import { countArrivals } from '../support/store.ts'
+import { countArrivals, paidOrders } from '../support/store.ts'
 import { distance, openStream } from '../support/stream.ts'
 import { numbersFrom } from '../support/variables.ts'
 
@@ -45,7 +45,7 @@ async function measureSize(stack: BenchStack, size: Size): Promise<Sample> {
   await publishOrders(stream, size.events, size.bytes - plainEventBytes)
   const started = orderProcesses.filter((name) => name !== 'kafka').map(stack.specOf)
   const before = await stream.ends(paymentEvents)
-  const arrivals = countArrivals(stack.database('order'), '%/PaymentApproved')
+  const arrivals = countArrivals(stack.database('order'), paidOrders)
   const stopWatching = watchMemory(stack.plan.folder)
   let firstAt = performance.now()
   stack.launch(started)

@@ -5,7 +5,7 @@ import { type BenchStack, withBenchStack } from '../support/bench-stack.ts'
 import { type PlacedOrder, placeOrders } from '../support/load.ts'
 import { orderProcesses } from '../support/order-processes.ts'
 import { countProcessorTime, type ProcessUse, processUse } from '../support/process-use.ts'
-import { watchStore } from '../support/store.ts'
+import { paidOrders, watchStore } from '../support/store.ts'
 import { numbersFrom } from '../support/variables.ts'
 
 interface Sample {
@@ -40,8 +40,8 @@ export const latency: Part = {
 
 async function measureRate(stack: BenchStack, rate: number, seconds: number): Promise<Sample> {
   const paidAt = new Map<string, number>()
-  const stopWatching = watchStore(stack.database('order'), '%/PaymentApproved', (keys, at) => {
-    for (const key of keys) paidAt.set(key.split('/').at(-2) ?? '', at)
+  const stopWatching = watchStore(stack.database('order'), paidOrders, (keys, at) => {
+    for (const key of keys) paidAt.set(key.split('/').at(-1) ?? '', at)
   })
   const used = countProcessorTime(stack.plan.folder)
   const placed = await placeOrders(stack.ordersUrl, rate, seconds)

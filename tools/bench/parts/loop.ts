@@ -7,12 +7,10 @@ import { ledgerOf, requireComplete } from '../support/ledger.ts'
 import { type Load, postOrders } from '../support/load.ts'
 import { orderProcesses } from '../support/order-processes.ts'
 import { countProcessorTime, type ProcessorTime } from '../support/process-use.ts'
-import { countArrivals } from '../support/store.ts'
+import { countArrivals, paidOrders } from '../support/store.ts'
 import { distance, openStream, type Stream } from '../support/stream.ts'
 
 const connections = 256
-/** Matches the key of a fact. An order with this fact is Paid. */
-const paid = '%/PaymentApproved'
 
 interface Sample extends Load {
   /** Orders per second from the first POST until the last order is Paid. */
@@ -45,7 +43,7 @@ async function placeUntilPaid(
   stream: Stream,
   amount: number,
 ): Promise<Sample> {
-  const arrivals = countArrivals(database('order'), paid)
+  const arrivals = countArrivals(database('order'), paidOrders)
   const before = await stream.ends(paymentEvents)
   const used = countProcessorTime(plan.folder)
   const load = await postOrders(ordersUrl, { connections, amount })

@@ -4,15 +4,15 @@ import { findingsOf, type Measured, names } from '../network/findings.ts'
 import { type OrderCell, orderAt } from '../network/orders.ts'
 import { payAt, type Started } from '../network/payments.ts'
 import { storeOf } from '../network/store.ts'
-import type { Site, StoredVariant, Variant } from '../network/system.ts'
+import type { Site, Variant } from '../network/system.ts'
 import type { Part, Run } from '../report/part.ts'
 import { beforeFolder } from '../support/before.ts'
 import { withBenchStack } from '../support/bench-stack.ts'
 import { openStream } from '../support/stream.ts'
 import { delaysFrom, numbersFrom } from '../support/variables.ts'
 
-interface Plan {
-  variant: Variant
+interface Plan extends Omit<Variant, 'store'> {
+  isSqlite: boolean
   replicas: number
   roundTrips: number[]
 }
@@ -25,7 +25,7 @@ export const network: Part = {
     const [roundTrips, replicas] = [delaysFrom('RTT', '0 2 10'), numbersFrom('REPLICAS', '1 2 4')]
     const rounds = run.quick ? 1 : 3
     const orders: OrderCell[] = []
-    const payments = await withNetwork(run, (site) => measurePayments(run, rounds, site, roundTrips, replicas))
+    const payments = await measurePayments(run, rounds, roundTrips, replicas)
     for (let round = 1; round <= rounds && replicas.includes(1); round += 1) {
       run.tell(`round ${round} of ${rounds}: orders`)
       // Each round of orders uses a new log, with as many partitions as in a stack of processes. With an old log, order-service would first
@@ -66,42 +66,46 @@ const nowAt = ({ store }: Site) => ({ name: names.now, root: repository, store }
 async function measurePayments(
   run: Run,
   rounds: number,
-  site: Site,
   roundTrips: number[],
   replicas: number[],
 ): Promise<Pick<Measured, 'store' | 'pings' | 'started'>> {
-  // Four replicas need this number of partitions.
-  await addPartitions(site.stack.kafka, topics.containers)
-  const pings = await pingsAt(site, roundTrips, run)
+  const { kind, pings } = await withNetwork(run, async (site) => ({
+    kind: site.store.kind,
+    pings: await pingsAt(site, roundTrips, run),
+  }))
   const started: Started[] = []
   for (let round = 1; round <= rounds; round += 1) {
-    for (const { variant, replicas: count, roundTrips: chosen } of plansOf(nowAt(site), roundTrips, replicas)) {
-      run.tell(`round ${round} of ${rounds}: ${variant.name}, ${count} replicas`)
-      const found = await payAt(site, variant, count, chosen, run.quick ? 2_400 : 12_000)
+    for (const { name, root, isSqlite, replicas: count, roundTrips: chosen } of plansOf(roundTrips, replicas)) {
+      run.tell(`round ${round} of ${rounds}: ${name}, ${count} replicas`)
+      // Each run has a new log, because a service refuses an empty store if its log has handled events.
+      const found = await withNetwork(run, async (site) => {
+        // Four replicas need this number of partitions.
+        await addPartitions(site.stack.kafka, topics.containers)
+        const variant = { name, root, store: isSqlite ? ('sqlite' as const) : site.store }
+        return payAt(site, variant, count, chosen, run.quick ? 2_400 : 12_000)
+      })
       for (const { roundTrip, perSecond, busy } of found.cells) {
         run.tell(`${roundTrip} ms: ${Math.round(perSecond)} events/s, ${busy.toFixed(2)} busy`)
       }
       started.push(found)
     }
   }
-  return { store: storeNames[site.store.kind], pings, started }
+  return { store: storeNames[kind], pings, started }
 }
 
 const storeNames = { postgresql: 'PostgreSQL', mongodb: 'MongoDB' }
 
 /** Plans both checkouts next to each other, so that disturbances affect both. */
-function plansOf(now: StoredVariant, roundTrips: number[], replicas: number[]): Plan[] {
+function plansOf(roundTrips: number[], replicas: number[]): Plan[] {
   const old = beforeFolder()
-  const before = { ...now, name: names.before, root: old ?? '' }
+  const variants = [{ name: names.now, root: repository }, ...(old ? [{ name: names.before, root: old }] : [])]
   const grid = replicas.flatMap((count) =>
-    [now, ...(old ? [before] : [])].map((variant) => ({ variant, replicas: count, roundTrips })),
+    variants.map((variant) => ({ ...variant, isSqlite: false, replicas: count, roundTrips })),
   )
   const loopback = roundTrips.includes(0) && replicas.includes(1)
   return [
     ...grid,
-    ...(loopback
-      ? [{ variant: { name: names.sqlite, root: repository, store: 'sqlite' as const }, replicas: 1, roundTrips: [0] }]
-      : []),
+    ...(loopback ? [{ name: names.sqlite, root: repository, isSqlite: true, replicas: 1, roundTrips: [0] }] : []),
   ]
 }
 

@@ -84,7 +84,7 @@ async function createContenders(stack: BenchStack): Promise<Contender[]> {
   ]
 }
 
-const payments = '%payment/%'
+const payments = { key: '%payment/%' }
 
 /**
  * Starts a contender, waits until it has paid all events in Kafka, and stops it.

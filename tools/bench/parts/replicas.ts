@@ -90,7 +90,7 @@ export const replicas: Part = {
 /** Records the time when each payment was first found in the store, by the payment’s id. */
 function watchPayments({ database }: BenchStack) {
   const storedAt = new Map<string, number>()
-  const stop = watchStore(database('payment'), '%payment/%', (keys, at) => {
+  const stop = watchStore(database('payment'), { key: '%payment/%' }, (keys, at) => {
     for (const key of keys) {
       const id = key.split('/').at(-1) ?? ''
       storedAt.set(id, storedAt.get(id) ?? at)

@@ -2,16 +2,14 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { ProcessSpec } from '@orderflow/cli'
-import { repository } from '@orderflow/cli'
 import { orderEvents, paymentEvents } from '@orderflow/envelope-schema'
 import { atLeast, type Findings, number } from '../report/findings.ts'
 import { inTurn, type Part, type Run } from '../report/part.ts'
 import { median, medianRatio } from '../report/statistics.ts'
-import { beforeFolder } from '../support/before.ts'
 import { type BenchStack, withBenchStack } from '../support/bench-stack.ts'
 import { untilCaughtUp } from '../support/caught-up.ts'
 import { type Load, postOrders } from '../support/load.ts'
-import { argumentsIn, startOrderService } from '../support/programs.ts'
+import { startOrderService } from '../support/programs.ts'
 import { openStream } from '../support/stream.ts'
 import { type Contender, payInTurn, type Sample } from './outside.ts'
 
@@ -22,7 +20,6 @@ interface Variant {
   name: string
   /** The share of traces that are recorded, or undefined without a collector. */
   share?: string
-  root: string
 }
 
 interface Measured {
@@ -31,7 +28,7 @@ interface Measured {
   posted: Load[]
 }
 
-/** The collector of traces drops everything. BEFORE=folder adds an older checkout. */
+/** The collector of traces drops everything. */
 export const traces: Part = {
   title: 'events paid, and orders posted, while traces are recorded',
 
@@ -40,10 +37,9 @@ export const traces: Part = {
     await once(collector.listen(0, '127.0.0.1'), 'listening')
     const url = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`
     try {
-      const variants = variantsOf(beforeFolder())
-      const paid = await withBenchStack(['kafka'], run.tell, (stack) => payVariants(run, stack, variants, url))
+      const paid = await withBenchStack(['kafka'], run.tell, (stack) => payVariants(run, stack, url))
       const names = ['kafka', 'order-service', 'order-sidecar']
-      const posted = await withBenchStack(names, run.tell, (stack) => postVariants(run, stack, variants, url))
+      const posted = await withBenchStack(names, run.tell, (stack) => postVariants(run, stack, url))
       return findings(
         variants.map(({ name }) => ({ name, paid: paid.get(name) ?? [], posted: posted.get(name) ?? [] })),
       )
@@ -53,12 +49,7 @@ export const traces: Part = {
   },
 }
 
-const variantsOf = (old: string | undefined): Variant[] => [
-  { name: 'no collector', root: repository },
-  { name: 'a tenth', share: '0.1', root: repository },
-  { name: 'all', share: '1', root: repository },
-  ...(old ? [{ name: 'no collector, before', root: old }] : []),
-]
+const variants: Variant[] = [{ name: 'no collector' }, { name: 'a tenth', share: '0.1' }, { name: 'all', share: '1' }]
 
 function variables(share: string | undefined, url: string): Record<string, string> {
   if (share === undefined) return {}
@@ -70,18 +61,13 @@ function variables(share: string | undefined, url: string): Record<string, strin
   }
 }
 
-async function payVariants(
-  run: Run,
-  stack: BenchStack,
-  variants: Variant[],
-  url: string,
-): Promise<Map<string, Sample[]>> {
+async function payVariants(run: Run, stack: BenchStack, url: string): Promise<Map<string, Sample[]>> {
   const { rounds, events } = run.quick ? { rounds: 1, events: 3_000 } : { rounds: 5, events: 100_000 }
   // Measures only the second half of the events, because Node compiles frequently used code during the first half.
-  const contenders = variants.map(({ name, share, root }): Contender => {
+  const contenders = variants.map(({ name, share }): Contender => {
     const traced = (program: string): ProcessSpec => {
       const spec = stack.specOf(program)
-      return { ...spec, args: argumentsIn(root, spec), env: { ...spec.env, ...variables(share, url) } }
+      return { ...spec, env: { ...spec.env, ...variables(share, url) } }
     }
     return { name, specs: payer.map(traced), topic: paymentEvents, database: 'payment' }
   })
@@ -89,12 +75,7 @@ async function payVariants(
   return byName(samples)
 }
 
-async function postVariants(
-  run: Run,
-  stack: BenchStack,
-  variants: Variant[],
-  url: string,
-): Promise<Map<string, Load[]>> {
+async function postVariants(run: Run, stack: BenchStack, url: string): Promise<Map<string, Load[]>> {
   const { rounds, seconds } = run.quick ? { rounds: 1, seconds: 2 } : { rounds: 5, seconds: 6 }
   const stream = openStream(stack.kafka)
   const sidecar = stack.specOf('order-sidecar')
@@ -102,8 +83,8 @@ async function postVariants(
   await stack.stop([sidecar])
   stack.launch([{ ...sidecar, env: { ...sidecar.env, ...variables('1', url) } }])
   // Each round starts a new process, because two processes differ by more than the cost of tracing.
-  const loads = await inTurn(run, variants, rounds, async ({ name, share, root }) => {
-    const replica = await startOrderService(stack, name.replaceAll(/\W+/g, '-'), variables(share, url), root)
+  const loads = await inTurn(run, variants, rounds, async ({ name, share }) => {
+    const replica = await startOrderService(stack, name.replaceAll(/\W+/g, '-'), variables(share, url))
     await postOrders(replica.url, { connections, seconds: Math.min(5, seconds) })
     await untilCaughtUp(stack, stream, [['order-service', orderEvents]], [sidecar])
     const load = await postOrders(replica.url, { connections, seconds })

@@ -1,11 +1,20 @@
 import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 
+/** The documents whose key and content match. `%` stands for any text. */
+export interface Documents {
+  key: string
+  content?: string
+}
+
+/** The orders that are Paid. */
+export const paidOrders: Documents = { key: '%||order/%', content: '%"PaymentApproved"%' }
+
 /** Reads the table `state` in the SQLite file of a sidecar. */
 export interface Store {
-  count: (like: string) => number
+  count: (documents: Documents) => number
   /** Returns the matching keys that were written since the last call, in the order of writing. */
-  news: (like: string) => string[]
+  news: (documents: Documents) => string[]
   close: () => void
 }
 
@@ -25,10 +34,14 @@ export function openStore(file: string): Store {
   }
 
   return {
-    count: (like) => Number(rows('SELECT count(*) AS count FROM state WHERE key LIKE ?', like)[0]?.count ?? 0),
-    news(like) {
+    count({ key, content = '%' }) {
+      const sql = 'SELECT count(*) AS count FROM state WHERE key LIKE ? AND value LIKE ?'
+      return Number(rows(sql, key, content)[0]?.count ?? 0)
+    },
+    news({ key, content = '%' }) {
       // Dapr’s upsert replaces the row, and a new row has the largest rowid.
-      const found = rows('SELECT rowid, key FROM state WHERE rowid > ? AND key LIKE ? ORDER BY rowid', seen, like)
+      const sql = 'SELECT rowid, key FROM state WHERE rowid > ? AND key LIKE ? AND value LIKE ? ORDER BY rowid'
+      const found = rows(sql, seen, key, content)
       seen = Number(found.at(-1)?.rowid ?? seen)
       return found.map(({ key }) => String(key))
     },
@@ -36,12 +49,16 @@ export function openStore(file: string): Store {
   }
 }
 
-/** Calls `onKeys` with new matching keys within a few milliseconds. Returns a function that stops these calls. */
-export function watchStore(file: string, like: string, onKeys: (keys: string[], at: number) => void): () => void {
+/** Calls `onKeys` with the keys of written matching documents within a few milliseconds. Returns a function that stops these calls. */
+export function watchStore(
+  file: string,
+  documents: Documents,
+  onKeys: (keys: string[], at: number) => void,
+): () => void {
   const store = openStore(file)
-  store.news(like)
+  store.news(documents)
   const timer = setInterval(() => {
-    const keys = store.news(like)
+    const keys = store.news(documents)
     if (keys.length > 0) onKeys(keys, performance.now())
   }, 2)
   return () => {
@@ -50,17 +67,17 @@ export function watchStore(file: string, like: string, onKeys: (keys: string[], 
   }
 }
 
-/** Counts new documents with matching keys from now on. */
-export function countArrivals(file: string, like: string) {
+/** Counts new matching documents from now on. */
+export function countArrivals(file: string, documents: Documents) {
   const store = openStore(file)
-  const before = store.count(like)
-  store.news(like)
+  const before = store.count(documents)
+  store.news(documents)
   let arrived = 0
   return {
     /** Returns undefined when the expected number has arrived. */
     missing(expected: number): string | undefined {
-      arrived += store.news(like).length
-      const found = arrived < expected ? arrived : store.count(like) - before
+      arrived += store.news(documents).length
+      const found = arrived < expected ? arrived : store.count(documents) - before
       return found < expected ? `${found} of ${expected} are stored` : undefined
     },
     close: store.close,

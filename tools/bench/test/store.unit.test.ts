@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect } from 'chai'
-import { countArrivals, openStore, type Store } from '../support/store.ts'
+import { countArrivals, openStore, paidOrders, type Store } from '../support/store.ts'
 
 describe('openStore', () => {
   let folder: string
@@ -32,37 +32,49 @@ describe('openStore', () => {
   })
 
   it('counts no documents until the sidecar creates the file and the table', () => {
-    expect(store.count('%')).to.equal(0)
+    expect(store.count({ key: '%' })).to.equal(0)
     writer = new DatabaseSync(file)
     writer.exec('PRAGMA user_version = 1')
-    expect(store.count('%')).to.equal(0)
+    expect(store.count({ key: '%' })).to.equal(0)
     write('a')
-    expect(store.count('%')).to.equal(1)
+    expect(store.count({ key: '%' })).to.equal(1)
   })
 
   it('counts each matching document once, even if it is written several times', () => {
     write('order-service||order/1/OrderCreated', 'order-service||order/1/PaymentApproved', 'order-service||list/root')
     write('order-service||order/1/PaymentApproved')
-    expect(store.count('%/PaymentApproved')).to.equal(1)
+    expect(store.count({ key: '%/PaymentApproved' })).to.equal(1)
+  })
+
+  it('counts only documents with the text', () => {
+    write('order-service||order/1', 'payment-service||payment/1')
+    writer
+      ?.prepare('UPDATE state SET value = ? WHERE key = ?')
+      .run('{"state":{"PaymentApproved":{}}}', 'order-service||order/1')
+    expect(store.count(paidOrders)).to.equal(1)
+    expect(store.news(paidOrders)).to.deep.equal(['order-service||order/1'])
+    write('order-service||order/2')
+    expect(store.count(paidOrders)).to.equal(1)
+    expect(store.news(paidOrders)).to.deep.equal([])
   })
 
   it('returns every new key once, even while other keys are written again', () => {
     write('list/root', 'fact/a')
-    expect(store.news('fact/%')).to.deep.equal(['fact/a'])
-    expect(store.news('fact/%')).to.deep.equal([])
+    expect(store.news({ key: 'fact/%' })).to.deep.equal(['fact/a'])
+    expect(store.news({ key: 'fact/%' })).to.deep.equal([])
     const seen: string[] = []
     for (let index = 0; index < 50; index += 1) {
       write(`fact/${index}`, 'list/root')
       if (index % 3 === 0) write('list/chunk')
-      if (index % 7 === 0) seen.push(...store.news('fact/%'))
+      if (index % 7 === 0) seen.push(...store.news({ key: 'fact/%' }))
     }
-    seen.push(...store.news('fact/%'))
+    seen.push(...store.news({ key: 'fact/%' }))
     expect(seen).to.deep.equal(Array.from({ length: 50 }, (_, index) => `fact/${index}`))
   })
 
   it('counts only new documents as arrivals, even if an old document is written again', () => {
     write('fact/old')
-    const arrivals = countArrivals(file, 'fact/%')
+    const arrivals = countArrivals(file, { key: 'fact/%' })
     write('fact/1', 'fact/1', 'fact/1', 'list/root')
     expect(arrivals.missing(3)).to.equal('1 of 3 are stored')
     write('fact/2', 'fact/old')

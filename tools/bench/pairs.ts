@@ -1,0 +1,137 @@
+/**
+ * `make -C tools bench-pairs BEFORE=folder` compares this checkout with an older one, in turn. Each measurement gets a stack of its own, because
+ * releases store different documents.
+ */
+import { CliError, type ProcessName, type ProcessSpec, repository, saysYes, timed } from '@orderflow/cli'
+import { orderEvents, paymentEvents } from '@orderflow/envelope-schema'
+import { environment } from './report/environment.ts'
+import { number } from './report/findings.ts'
+import { markdownTable } from './report/markdown.ts'
+import { describeEnvironment } from './report/results.ts'
+import { median, medianRatio } from './report/statistics.ts'
+import { beforeFolder } from './support/before.ts'
+import { type BenchStack, withBenchStack } from './support/bench-stack.ts'
+import { untilCaughtUp } from './support/caught-up.ts'
+import { publishOrders } from './support/events.ts'
+import { postOrders } from './support/load.ts'
+import { watchMemory } from './support/process-use.ts'
+import { argumentsIn } from './support/programs.ts'
+import { distance, openStream, type Stream } from './support/stream.ts'
+
+const stores: [name: string, parts: ProcessName[]][] = [
+  ['SQLite', ['kafka']],
+  ['PostgreSQL', ['kafka', 'postgresql']],
+]
+const connections = 256
+const tell = timed()
+
+interface Sample {
+  /** Outside events per second that payment-service pays. */
+  paid: number
+  /** POSTs per second, without payment-service. */
+  posted: number
+  /** Orders per second, from the first POST until order-service has handled the last payment. */
+  looped: number
+  /** The largest resident memory of both services in MiB, during all loads. */
+  memory: number
+}
+
+/** Measures a checkout in a new stack. */
+function measure(root: string, parts: ProcessName[], quick: boolean): Promise<Sample> {
+  const size = quick ? { warmUp: 500, events: 2_000, seconds: 2 } : { warmUp: 5_000, events: 30_000, seconds: 8 }
+  return withBenchStack(
+    parts,
+    () => {},
+    async (stack) => {
+      const stream = openStream(stack.kafka)
+      const specs = (...names: string[]) =>
+        names.map((name) => ({ ...stack.specOf(name), args: argumentsIn(root, stack.specOf(name)) }))
+      const [orders, payments] = [specs('order-service', 'order-sidecar'), specs('payment-service', 'payment-sidecar')]
+      stack.launch(payments)
+      await payBacklog(stack, stream, payments, size.warmUp)
+      const paid = await payBacklog(stack, stream, payments, size.events)
+      await stack.stop(payments)
+
+      stack.launch(orders)
+      await stack.wait('order-service', orders, () => refusedBy(stack.ordersUrl))
+      await postOrders(stack.ordersUrl, { connections, seconds: size.seconds })
+      await untilCaughtUp(stack, stream, [['order-service', orderEvents]], orders)
+      const { perSecond: posted } = await postOrders(stack.ordersUrl, { connections, seconds: size.seconds })
+
+      stack.launch(payments)
+      const all = [...orders, ...payments]
+      const untilHandled = () =>
+        untilCaughtUp(
+          stack,
+          stream,
+          [
+            ['payment-service', orderEvents],
+            ['order-service', paymentEvents],
+          ],
+          all,
+        )
+      await untilHandled()
+      const memory = watchMemory(stack.plan.folder)
+      const before = await stream.ends(paymentEvents)
+      const load = await postOrders(stack.ordersUrl, { connections, amount: size.events })
+      await untilPublished(stack, stream, all, before, load.answered)
+      await untilHandled()
+      const looped = (1_000 * load.answered) / (Date.now() - load.startedAt)
+      const peaks = memory()
+      await stack.stop(all)
+      await stream.close()
+      const bytes = (peaks['order-service'] ?? Number.NaN) + (peaks['payment-service'] ?? Number.NaN)
+      return { paid, posted, looped, memory: bytes / 2 ** 20 }
+    },
+  )
+}
+
+async function payBacklog(stack: BenchStack, stream: Stream, specs: ProcessSpec[], events: number): Promise<number> {
+  const before = await stream.ends(paymentEvents)
+  stack.signal(specs, 'SIGSTOP')
+  await publishOrders(stream, events)
+  stack.signal(specs, 'SIGCONT')
+  const begun = performance.now()
+  await untilPublished(stack, stream, specs, before, events)
+  return (1_000 * events) / (performance.now() - begun)
+}
+
+const untilPublished = (stack: BenchStack, stream: Stream, specs: ProcessSpec[], before: bigint[], events: number) =>
+  stack.wait(`${events} payments`, specs, async () => {
+    const count = distance(before, await stream.ends(paymentEvents))
+    return count < events ? `${count} are published` : undefined
+  })
+
+async function refusedBy(url: string): Promise<string | undefined> {
+  const answer = await fetch(url).catch(() => undefined)
+  return answer?.ok ? undefined : `it answers ${answer?.status ?? 'nothing'}`
+}
+
+try {
+  const [old, quick] = [beforeFolder(), saysYes(process.env, 'QUICK')]
+  if (!old)
+    throw new CliError('usage', 'BEFORE is missing', { nextStep: 'set BEFORE to the folder of an older checkout' })
+  const conditions = environment(new Date())
+  const rows: string[][] = []
+  for (const [store, parts] of stores) {
+    const [before, now]: [Sample[], Sample[]] = [[], []]
+    for (let round = 1; round <= (quick ? 1 : 5); round += 1) {
+      for (const [samples, root] of [
+        [before, old],
+        [now, repository],
+      ] as const)
+        samples.push(await measure(root, parts, quick))
+      tell(`${store}, round ${round}: ${JSON.stringify([before.at(-1), now.at(-1)])}`)
+    }
+    for (const figure of ['paid', 'posted', 'looped', 'memory'] as const) {
+      const [old, own] = [before, now].map((samples) => samples.map((sample) => sample[figure])) as [number[], number[]]
+      rows.push([store, figure, number(median(old)), number(median(own)), number(medianRatio(own, old), 3)])
+    }
+  }
+  const head = ['store', 'figure', 'before', 'now', 'ratio']
+  console.log(`\n${markdownTable({ head, rows })}\n\n${describeEnvironment({ environment: conditions, quick })}`)
+} catch (error) {
+  if (!(error instanceof CliError)) throw error
+  process.stderr.write(`error: ${error.message}\n${error.nextStep ? `next: ${error.nextStep}\n` : ''}`)
+  process.exitCode = 1
+}
