@@ -222,7 +222,7 @@ export interface Model<T> {
  * @param omitted the fields that the API does not have, or that have different names in the API
  * @throws {Error} for a name without a version
  */
-export function contractFields<T extends EventType, Omitted extends keyof PayloadOf<T> & string>(
+export function contractFields<T extends EventType, Omitted extends keyof PayloadOf<T> & string = never>(
   type: T,
   ...omitted: Omitted[]
 ): { [K in keyof CamelCase<Omit<PayloadOf<T>, Omitted>>]-?: ContractField } {

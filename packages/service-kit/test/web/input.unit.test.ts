@@ -50,6 +50,9 @@ describe('a field of an API', () => {
       required: ['orderId', 'amount'],
       example: { orderId: examplePayload('PaymentRefunded').OrderId, amount: 42 },
     })
+    const all = contractFields('OrderCancelled@1')
+    // The compiler knows the fields, too.
+    expect(all.orderId).to.deep.equal(['OrderCancelled@1', 'OrderId'])
   })
 
   it('needs a version, so that a new version of the event leaves the API unchanged', () => {

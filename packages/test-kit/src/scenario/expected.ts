@@ -33,7 +33,9 @@ export function checkResult(
   const because = (what: string, lines: string[] = logged) => [what, ...lines].join('\n')
   const dead = 'other events than expected became dead letters'
   same([...reasons].toSorted(), rejected.toSorted(), because(dead, [...new Set([...details, ...logged])]))
-  if (answered) same(answer && onlyIn(answer, answered), answered, because('the service answered otherwise'))
+  const { detail } = Object(answer?.body) as { detail?: string }
+  const otherwise = detail === undefined ? 'the service answered otherwise' : `the service answered: ${detail}`
+  if (answered) same(answer && onlyIn(answer, answered), answered, because(otherwise))
   const events = publishedEvents(service)
   if (published)
     same(inOrderOf(events, published), published, because('the service published other events than expected'))

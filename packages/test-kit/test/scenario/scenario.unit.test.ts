@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { expect } from 'chai'
-import { event, later, scenario } from '../../src/scenario/index.ts'
+import { event, later, request, scenario } from '../../src/scenario/index.ts'
 import { key, type Note, notesService } from './notes-service.ts'
 
 const OrderId = '5f0c1d7a-2b3c-4d5e-8f90-a1b2c3d4e5f6'
@@ -152,6 +152,12 @@ describe('a scenario', () => {
     await scenario(service)
       .when(created)
       .then({ rejected: ['handler-error'] })
+  })
+
+  it('shows why the service refused a request', async () => {
+    const asked = scenario(correct()).when(request('GET', '/v1/unknown'))
+    const error = await failureOf(asked.then({ answered: { status: 200 } }))
+    expect(error.message).to.contain('the service answered: There is no operation GET')
   })
 
   it('fails for an event without a reaction', async () => {
