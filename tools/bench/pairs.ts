@@ -115,7 +115,7 @@ try {
   const rows: string[][] = []
   for (const [store, parts] of stores) {
     const [before, now]: [Sample[], Sample[]] = [[], []]
-    for (let round = 1; round <= (quick ? 1 : 5); round += 1) {
+    for (let round = 1; round <= (quick ? 1 : 3); round += 1) {
       for (const [samples, root] of [
         [before, old],
         [now, repository],
