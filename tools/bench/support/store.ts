@@ -23,7 +23,13 @@ export function openStore(file: string): Store {
   let seen = 0
 
   function rows(sql: string, ...parameters: (string | number)[]): Record<string, unknown>[] {
-    if (!database && existsSync(file)) database = new DatabaseSync(file, { readOnly: true, timeout: 5_000 })
+    if (!database && existsSync(file)) {
+      database = new DatabaseSync(file, { readOnly: true, timeout: 5_000 })
+      // Dapr stores bytes as base64.
+      database.function('content_of', (value, isBinary) =>
+        isBinary ? Buffer.from(String(value), 'base64').toString() : value,
+      )
+    }
     if (!database) return []
     try {
       return database.prepare(sql).all(...parameters)
@@ -35,12 +41,13 @@ export function openStore(file: string): Store {
 
   return {
     count({ key, content = '%' }) {
-      const sql = 'SELECT count(*) AS count FROM state WHERE key LIKE ? AND value LIKE ?'
+      const sql = 'SELECT count(*) AS count FROM state WHERE key LIKE ? AND content_of(value, is_binary) LIKE ?'
       return Number(rows(sql, key, content)[0]?.count ?? 0)
     },
     news({ key, content = '%' }) {
       // Dapr’s upsert replaces the row, and a new row has the largest rowid.
-      const sql = 'SELECT rowid, key FROM state WHERE rowid > ? AND key LIKE ? AND value LIKE ? ORDER BY rowid'
+      const sql =
+        'SELECT rowid, key FROM state WHERE rowid > ? AND key LIKE ? AND content_of(value, is_binary) LIKE ? ORDER BY rowid'
       const found = rows(sql, seen, key, content)
       seen = Number(found.at(-1)?.rowid ?? seen)
       return found.map(({ key }) => String(key))

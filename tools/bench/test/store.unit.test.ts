@@ -15,7 +15,9 @@ describe('openStore', () => {
   function write(...keys: string[]): void {
     writer ??= new DatabaseSync(file)
     writer.exec('PRAGMA journal_mode = WAL')
-    writer.exec('CREATE TABLE IF NOT EXISTS state (key TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL)')
+    writer.exec(
+      'CREATE TABLE IF NOT EXISTS state (key TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL, is_binary BOOLEAN NOT NULL DEFAULT 0)',
+    )
     for (const key of keys) writer.prepare('INSERT OR REPLACE INTO state (key, value) VALUES (?, ?)').run(key, '{}')
   }
 
@@ -49,8 +51,8 @@ describe('openStore', () => {
   it('counts only documents with the text', () => {
     write('order-service||order/1', 'payment-service||payment/1')
     writer
-      ?.prepare('UPDATE state SET value = ? WHERE key = ?')
-      .run('{"state":{"PaymentApproved":{}}}', 'order-service||order/1')
+      ?.prepare('UPDATE state SET value = ?, is_binary = 1 WHERE key = ?')
+      .run(Buffer.from('{"state":{"PaymentApproved":{}}}').toString('base64'), 'order-service||order/1')
     expect(store.count(paidOrders)).to.equal(1)
     expect(store.news(paidOrders)).to.deep.equal(['order-service||order/1'])
     write('order-service||order/2')
