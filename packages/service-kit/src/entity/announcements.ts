@@ -21,31 +21,36 @@ export function createAnnounce(
     await publish(topicOf(event), event).finally(() => publishing.delete(event.Id))
   }
 
-  return async (key, events) => {
-    if (events.length === 0) return
+  async function announce(key: string, events: readonly FullEvent[]): Promise<void> {
     // Many calls may share many events, so each call waits only for the call before it.
     const own = events.filter(({ Id }) => !publishing.has(Id))
     const [earlier, isShared] = [calls.get(key), own.length < events.length]
-    // The wait for another call's publication is a wait for the sidecar, too.
-    const publishAll = () => Promise.allSettled([earlier, ...own.map((event) => unlimited(() => publishOnce(event)))])
-    const call = callSidecar(publishAll).then(([before, ...results]) => {
-      const stalled = new Set(isShared && isOutage(before) ? own.map(topicOf) : [])
-      const announced = own.filter((event, index) => {
-        if (isOutage(results[index])) stalled.add(topicOf(event))
-        // After an outage, the later events of the topic are perhaps in the wrong place.
-        return results[index]?.status === 'fulfilled' && !stalled.has(topicOf(event))
-      })
-      const ids = announced.map(({ Id }) => Id)
-      onAnnounced(key, ids)
-      const failure = [...(isShared ? [before] : []), ...results].find((result) => result?.status === 'rejected')
-      if (failure) throw failure.reason
+    const publications = own.map((event) => unlimited(() => publishOnce(event)))
+    const [before, ...results] = await Promise.allSettled([earlier, ...publications])
+    const stalled = new Set(isShared && isStalling(before) ? own.map(topicOf) : [])
+    const announced = own.filter((event, index) => {
+      if (isStalling(results[index])) stalled.add(topicOf(event))
+      return results[index]?.status === 'fulfilled' && !stalled.has(topicOf(event))
     })
-    calls.set(key, call)
-    await call.finally(() => calls.get(key) === call && calls.delete(key))
+    const ids = announced.map(({ Id }) => Id)
+    onAnnounced(key, ids)
+    const failure = [...(isShared ? [before] : []), ...results].find((result) => result?.status === 'rejected')
+    if (failure) throw failure.reason
+  }
+
+  return async (key, events) => {
+    if (events.length === 0) return
+    // The wait for another call's publication is a wait for the sidecar, too. A handler that has ended begins no call.
+    await callSidecar(() => {
+      const call = announce(key, events)
+      calls.set(key, call)
+      return call.finally(() => calls.get(key) === call && calls.delete(key))
+    })
   }
 }
 
-const isOutage = (result: PromiseSettledResult<unknown> | undefined): boolean =>
+/** Returns true for an outage. Later events of the topic are then perhaps in the wrong place. */
+const isStalling = (result: PromiseSettledResult<unknown> | undefined): boolean =>
   result?.status === 'rejected' && !(result.reason instanceof RefusedEventError)
 
 const topicOf = ({ Name }: FullEvent): string => topicOfEvent(Name) as string

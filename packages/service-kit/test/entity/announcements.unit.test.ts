@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import { createEnvelope, type FullEvent } from '@orderflow/envelope'
 import { expect } from 'chai'
 import { createAnnounce } from '../../src/entity/announcements.ts'
+import { limitHandler } from '../../src/sidecar/handler-time.ts'
 import { SidecarError } from '../../src/sidecar/sidecar.ts'
 import { RefusedEventError } from '../../src/stream/publish.ts'
+import { virtualTime } from '../support/virtual-time.ts'
 import { outage } from './account.ts'
 
 const common = { app: { id: randomUUID(), name: 'a-service' }, creationDate: new Date(0) }
@@ -59,5 +62,38 @@ describe('an announcement of several events', () => {
     const failures = new Map<FullEvent, Error>([[refused, refusal(refused)]])
     failures.set(failed, outage())
     expect((await announced([refused, failed, later, other], failures)).noted).to.deep.equal([other])
+  })
+})
+
+describe('an announcement that shares an event with an earlier one', () => {
+  const time = virtualTime()
+
+  it('waits for the event, although the call of an ended handler failed in between', async () => {
+    const accepted = Promise.withResolvers<void>()
+    const published: FullEvent[] = []
+    const announce = createAnnounce(
+      async (_topic, event) => {
+        published.push(event as FullEvent)
+        await accepted.promise
+      },
+      () => {},
+    )
+    const [slow, never] = [refunded(), refunded()]
+    const first = announce('payment/1', [slow])
+    const ended = Promise.withResolvers<unknown>()
+    limitHandler(async () => {
+      await delay(20_000)
+      ended.resolve(await announce('payment/1', [never]).catch((error: unknown) => error))
+    }).catch(() => {})
+    for (let step = 0; step < 500; step += 1) await time.pass(50)
+    expect(await ended.promise).to.have.property('code', 'handler-timeout')
+    let isAnnounced = false
+    const second = announce('payment/1', [slow]).then(() => {
+      isAnnounced = true
+    })
+    await time.pass(50)
+    expect([isAnnounced, published]).to.deep.equal([false, [slow]])
+    accepted.resolve()
+    await Promise.all([first, second])
   })
 })
