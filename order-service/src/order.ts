@@ -9,7 +9,7 @@ import {
   pascalCase,
   payloadFields,
 } from '@orderflow/envelope-schema'
-import { type Entity, entity, type Facts, facts, Refused } from '@orderflow/service-kit'
+import { type Entity, entity, type Facts, facts, keyReused, Refused } from '@orderflow/service-kit'
 
 /** The events that change an order, from several publishers. */
 export const factNames = [
@@ -69,8 +69,7 @@ export function order(currency: Currency) {
         const payload = { OrderId: id, ...pascalCase(input) }
         if (!known) return { OrderCreated: payload }
         if (isSamePayload('OrderCreated', known.Payload, payload)) return undefined
-        const reused = 'This key was already used with another body. Send a new key, or none.'
-        throw new Refused('idempotency-key-reused', reused, { orderId: id })
+        throw keyReused('order', id)
       },
       cancel(_: undefined, order, { id }) {
         if (!order.OrderCreated) throw new Refused('not-found', `There is no order ${id}.`)

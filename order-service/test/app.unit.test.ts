@@ -136,8 +136,8 @@ describe('order-service with a failing sidecar or store', () => {
   /** Announces the events that are stored, but perhaps not announced. A service does so every second, and when it stops. */
   const sweep = () => app.backgrounds[0]?.stop()
 
-  const told = () => sidecar.published.map(({ value }) => Buffer.from(value).toString())
-  const names = () => told().map((text) => JSON.parse(text).Name)
+  const published = () => sidecar.published.map(({ value }) => Buffer.from(value).toString())
+  const names = () => published().map((text) => JSON.parse(text).Name)
 
   it('returns 202 when the event is in the log but the store is down, and saves the event when the log delivers it', async () => {
     sidecar.failures.transact.push(down())
@@ -158,7 +158,7 @@ describe('order-service with a failing sidecar or store', () => {
 
   it('detects an event that contradicts an order that was just saved', async () => {
     const { body } = await create()
-    const event = JSON.parse(told()[0] ?? '')
+    const event = JSON.parse(published()[0] ?? '')
     await take(app, 'orderevents', { ...event, Payload: { ...event.Payload, Total: 1_000 } })
     expect(sidecar.published.at(-1)?.headers['deadletter-reason']).to.equal('conflicting-order')
     expect((await get(body.id)).body.total).to.equal(anOrder.total)
@@ -177,12 +177,12 @@ describe('order-service with a failing sidecar or store', () => {
   it('shows an order that may be missing from the log, and announces it later with the same content', async () => {
     sidecar.failures.publish.push(down())
     const { status, body } = await create()
-    expect([status, told()]).to.deep.equal([503, []])
+    expect([status, published()]).to.deep.equal([503, []])
     expect((await get(body.orderId)).body).to.include({ status: 'Created', total: anOrder.total })
     await sweep()
-    expect(told().map((text) => JSON.parse(text))).to.deep.equal([documentOf(body.orderId)?.state.OrderCreated])
+    expect(published().map((text) => JSON.parse(text))).to.deep.equal([documentOf(body.orderId)?.state.OrderCreated])
     await sweep()
-    expect(told()).to.have.length(1)
+    expect(published()).to.have.length(1)
   })
 
   it('announces an order that may be missing from the log before the order’s cancellation', async () => {
@@ -226,7 +226,7 @@ describe('order-service with a failing sidecar or store', () => {
     await late()
     await sweep()
     const { OrderCreated } = documentOf(body.id)?.state ?? {}
-    expect([status, new Set(told())]).to.deep.equal([202, new Set([JSON.stringify(OrderCreated)])])
+    expect([status, new Set(published())]).to.deep.equal([202, new Set([JSON.stringify(OrderCreated)])])
     expect((await deliver()).body.statuses.map((each) => each.status)).to.include('SUCCESS')
     expect((await get(body.id)).body).to.include({ createdAt: body.createdAt, total: anOrder.total })
   })
@@ -248,7 +248,7 @@ describe('order-service with a failing sidecar or store', () => {
     expect((await create('key-2')).status).to.equal(503)
     restart()
     expect((await create('key-2')).status).to.equal(201)
-    const [first, ...others] = told()
+    const [first, ...others] = published()
     expect(others).to.deep.equal([first])
   })
 
@@ -266,7 +266,7 @@ describe('order-service with a failing sidecar or store', () => {
     raceWith(`order/${orderId}`, { state: { OrderCreated: event }, listed: 'elsewhere:0' })
     const { status, body } = await create('key-9')
     expect([status, body.createdAt]).to.deep.equal([201, event.CreationDate])
-    expect(told()).to.deep.equal([])
+    expect(published()).to.deep.equal([])
   })
 
   it('publishes the other replica’s order if that replica stored it first, and has perhaps not announced it', async () => {
@@ -279,7 +279,7 @@ describe('order-service with a failing sidecar or store', () => {
     const document = { state: { OrderCreated: event }, listed: 'elsewhere:0', unannounced }
     raceWith(`order/${orderId}`, document)
     expect((await create('key-10')).status).to.equal(201)
-    expect(told()).to.deep.equal([JSON.stringify(event)])
+    expect(published()).to.deep.equal([JSON.stringify(event)])
     expect(documentOf(orderId)).to.deep.equal(document)
   })
 
@@ -287,14 +287,14 @@ describe('order-service with a failing sidecar or store', () => {
     sidecar.failures.publish.push(down())
     expect((await create('key-5', 1)).status).to.equal(503)
     expect((await create('key-5', 2)).status).to.equal(422)
-    expect(told().map((text) => JSON.parse(text).Payload.Total)).to.deep.equal([1])
+    expect(published().map((text) => JSON.parse(text).Payload.Total)).to.deep.equal([1])
   })
 
   function expectOneWinner(answers: Awaited<ReturnType<typeof create>>[]): void {
     const [placed, refused] = answers.toSorted((one, other) => one.status - other.status)
     expect([placed?.status, refused?.status]).to.deep.equal([201, 422])
     // The replica that refused an order cannot see whether the other one was announced. So it may announce the same event again.
-    expect([...new Set(told())].map((text) => JSON.parse(text).Payload.Total)).to.deep.equal([placed?.body.total])
+    expect([...new Set(published())].map((text) => JSON.parse(text).Payload.Total)).to.deep.equal([placed?.body.total])
   }
 
   it('places only one of two different orders with the same key in one batch', async () => {
@@ -313,7 +313,7 @@ describe('order-service with a failing sidecar or store', () => {
     await loseRace()
     raceWith(`order/${orderId}`, { state: { OrderCreated: outsideOrder({ OrderId: orderId, Total: 1 }) } })
     expect((await create('key-8', 2)).status).to.equal(422)
-    expect(told()).to.deep.equal([])
+    expect(published()).to.deep.equal([])
   })
 
   it('requests another delivery while the store is down', async () => {
@@ -357,7 +357,7 @@ describe('order-service with a failing sidecar or store', () => {
     const [deadLetter, ...others] = sidecar.published
     expect([deadLetter?.headers['deadletter-reason'], others.length]).to.deep.equal(['conflicting-order', 0])
     const { body } = await get(orderId)
-    expect(JSON.parse(told()[0] ?? '').Payload.Total).to.equal(3 - body.total)
+    expect(JSON.parse(published()[0] ?? '').Payload.Total).to.equal(3 - body.total)
   })
 
   it('keeps an order that another replica stores just before a contradicting order', async () => {
@@ -380,7 +380,7 @@ describe('order-service with a failing sidecar or store', () => {
     const claimed = (Total: number) => ownOrder({ OrderId: orderId, Total })
     await Promise.all([take(replica, 'orderevents', claimed(1)), take(app, 'orderevents', claimed(2))])
     expect(sidecar.published.map(({ headers }) => headers['deadletter-reason'])).to.deep.equal(['conflicting-order'])
-    expect((await get(orderId)).body.total).to.equal(3 - JSON.parse(told()[0] ?? '').Payload.Total)
+    expect((await get(orderId)).body.total).to.equal(3 - JSON.parse(published()[0] ?? '').Payload.Total)
   })
 
   for (const type of ['state.sqlite', 'state.postgresql']) {
@@ -393,7 +393,7 @@ describe('order-service with a failing sidecar or store', () => {
       const { status, body } = await create('guessed')
       expect([status, body.orderId]).to.deep.equal([422, orderId])
       expect(body.detail).to.contain('already used with another body')
-      expect(told()).to.deep.equal([])
+      expect(published()).to.deep.equal([])
       expect(documentOf(orderId)?.state).to.deep.equal({ OrderCreated: event })
     })
   }
@@ -494,7 +494,7 @@ describe('order-service with a failing sidecar or store', () => {
         const { errors } = body as unknown as { errors?: { pointer: string; detail: string }[] }
         expect([status, errors?.length, errors?.[0]?.pointer]).to.deep.equal([400, 1, '/total'])
         expect(errors?.[0]?.detail).to.match(detail)
-        expect(told()).to.deep.equal([])
+        expect(published()).to.deep.equal([])
       })
     }
 
@@ -558,7 +558,7 @@ describe('order-service with a failing sidecar or store', () => {
   it('creates one order for two equal requests with the same key in two replicas at once', async () => {
     const [one, other] = await placeInTwoReplicas('key-4', anOrder.total, anOrder.total)
     expect([one.status, other.status, other.body.id]).to.deep.equal([201, 201, one.body.id])
-    expect(new Set(told()).size).to.equal(1)
+    expect(new Set(published()).size).to.equal(1)
   })
 
   it('shares its sidecar calls among concurrent requests', async () => {

@@ -7,9 +7,9 @@ import {
   guidText,
   idempotencyKey,
   jsonBody,
+  keyReused,
   listRoute,
   model,
-  Refused,
   type Route,
   route,
   text,
@@ -65,10 +65,7 @@ export function paymentRoutes(payments: Payments, currency: Currency): Route[] {
         const id = paymentIdOf(payment.orderId)
         const { view } = await payments.do.make(id, payment, { ...context, idempotencyKey })
         // After a rebuild, the kit no longer has the first body of a key. A success without a key is a new payment.
-        if (view.amount !== payment.amount) {
-          const reused = 'This key was already used with another body. Send a new key, or none.'
-          throw new Refused('idempotency-key-reused', reused, { paymentId: id })
-        }
+        if (view.amount !== payment.amount) throw keyReused('payment', id)
         return { status: 201, body: view, location: `/v1/payments/${id}` }
       },
     }),

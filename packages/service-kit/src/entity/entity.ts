@@ -101,6 +101,16 @@ export class Refused extends Error {
   }
 }
 
+/**
+ * Returns the refusal of a request whose Idempotency-Key was used before for something else.
+ * @param name the name of the entity
+ * @param id the id of the entity for which the key was used
+ */
+export function keyReused(name: string, id: string, how = 'with another body'): Refused {
+  const message = `This key was already used ${how}. Send a new key, or none.`
+  return new Refused('idempotency-key-reused', message, { [`${name}Id`]: id })
+}
+
 export interface RequestContext {
   tenant: Tenant
   /** 1 to 255 characters. */

@@ -25,6 +25,7 @@ import {
   type Decision,
   type DecisionContext,
   type EntityDefinition,
+  keyReused,
   type OwnType,
   Refused,
   type RequestContext,
@@ -108,7 +109,7 @@ export function openEntity<S, V, T extends OwnType, F extends EventName, O exten
   const announce = createAnnounce(publish, (key, ids) => announcing().announced(key, ids))
   let savedFacts: LRUCache<string, string> | undefined
   /** The content of the facts that this process saved last, which need no read when they arrive from the log. A rebuild does not use it. */
-  const saved = () => (savedFacts ??= new LRUCache({ max: maxSavedFacts }))
+  const recentFacts = () => (savedFacts ??= new LRUCache({ max: maxSavedFacts }))
   // The generation changes when the store may have lost writes.
   const factKey = ({ Id }: FullEvent) => `${documents('').generation()}/${Id}`
   const deciders = (definition.on ?? {}) as unknown as Record<
@@ -176,15 +177,15 @@ export function openEntity<S, V, T extends OwnType, F extends EventName, O exten
   /** Saves a change, and announces its events. After a refusal of a request, it announces what earlier requests left. */
   async function run(change: Change<S>, saveChange = save): Promise<Saved<S>> {
     const fullKey = documents(change.tenant.id).fullKey(keyOf(change.id))
-    const saved = await announcing().during(fullKey, !isOnlyAnnounced(change), async () => {
-      const step = await saveChange(change)
-      await announceOpen(fullKey, step.announce).catch((error: unknown) => {
+    const step = await announcing().during(fullKey, !isOnlyAnnounced(change), async () => {
+      const saved = await saveChange(change)
+      await announceOpen(fullKey, saved.announce).catch((error: unknown) => {
         throw change.isRequest && isInfrastructure(error) ? uncertain(change, error) : error
       })
-      return step
+      return saved
     })
-    if (saved.refusal) throw saved.refusal.error
-    return saved
+    if (step.refusal) throw step.refusal.error
+    return step
   }
 
   function uncertain({ id, isRepeatable }: Change<S>, cause: unknown): UncertainError {
@@ -197,7 +198,7 @@ export function openEntity<S, V, T extends OwnType, F extends EventName, O exten
 
   async function react(event: FullEvent): Promise<boolean> {
     const text = facts && rules.isOwn(event.Name) ? JSON.stringify(factOf(event)) : undefined
-    if (text !== undefined && saved().get(factKey(event)) === text) return false
+    if (text !== undefined && recentFacts().get(factKey(event)) === text) return false
     const decider = deciders[event.Name]
     const change: Change<S> = {
       ...{ id: idOfPayload(event.Payload), tenant: tenantOf(event), isRequest: false, isRepeatable: true },
@@ -209,7 +210,7 @@ export function openEntity<S, V, T extends OwnType, F extends EventName, O exten
     const saving = decider ? run(change) : save(change)
     passOn()
     const { isChanged } = await saving
-    if (text !== undefined) saved().set(factKey(event), text)
+    if (text !== undefined) recentFacts().set(factKey(event), text)
     return isChanged
   }
 
@@ -243,12 +244,12 @@ export function openEntity<S, V, T extends OwnType, F extends EventName, O exten
   /** @throws {Refused} `idempotency-key-reused` if the key belongs to another entity, or if it is unknown whether it was used */
   async function requireKey(tenant: Tenant, causeId: string, id: string, request: string): Promise<void> {
     const { id: holder, revision, isFirst, request: first = request } = await claim(tenant, causeId, id, request)
-    if (holder !== id) throw rules.keyReused(holder, `for another ${name}`)
-    if (first !== request) throw rules.keyReused(id)
+    if (holder !== id) throw keyReused(name, holder, `for another ${name}`)
+    if (first !== request) throw keyReused(name, id)
     if (isFirst || facts) return
     const document = await documentOf(tenant, id)
     const isForgotten = (document?.revision ?? 0) - revision >= maxCauses && !rules.knowsCause(document, causeId)
-    if (isForgotten) throw rules.keyReused(id, 'so long ago that its result is forgotten')
+    if (isForgotten) throw keyReused(name, id, 'so long ago that its result is forgotten')
   }
 
   const idOf: Entity<S, V, C>['idOf'] = ({ tenant = noTenant, idempotencyKey }) =>
@@ -290,7 +291,7 @@ export function openEntity<S, V, T extends OwnType, F extends EventName, O exten
         return rules.step(undefined, change, { app, mark: () => '', isAnnounced: () => false })
       }
     })
-    if (facts && isStored) for (const { event } of step.fresh) saved().set(factKey(event), textOf(event))
+    if (facts && isStored) for (const { event } of step.fresh) recentFacts().set(factKey(event), textOf(event))
     return { id, view: view(step.state, id) as V, isStored }
   }
 

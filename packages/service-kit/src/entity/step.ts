@@ -10,7 +10,7 @@ import {
   upcast,
 } from '@orderflow/envelope'
 import type { Mark } from '../state/announcing.ts'
-import { type Decision, type DecisionContext, type EntityDefinition, Refused } from './entity.ts'
+import { type Decision, type DecisionContext, type EntityDefinition, keyReused } from './entity.ts'
 import { causeIn, collect, type Facts, factOf, isEarlier, upcastFacts } from './facts.ts'
 
 /** The only document of an entity. */
@@ -156,8 +156,11 @@ export function rulesOf<S, V>(definition: AnyDefinition<S, V>) {
     })
   }
 
+  /** Returns what distinguishes own events of the same name. With facts, such an event occurs once. */
+  const occurrence = (cause = '', revision = 0): string[] => (facts ? [] : [cause, String(revision)])
+
   /** Returns the Id of an own event. */
-  function eventId(id: string, event: string, tenant: Pick<Tenant, 'id'>, ...distinction: string[]): string {
+  function eventId(id: string, event: string, tenant: Pick<Tenant, 'id'>, distinction: string[]): string {
     const parts = [id, event, ...distinction]
     // biome-ignore lint/plugin/no-spread-arguments: an id has at most five parts
     return deterministicId('event', ...(definition.hasGlobalIds && facts ? parts : withTenant(tenant, parts)))
@@ -205,7 +208,7 @@ export function rulesOf<S, V>(definition: AnyDefinition<S, V>) {
     newId: () => string,
     { app, mark }: Surroundings,
   ) {
-    const { id, tenant: caller, now } = change
+    const { id, tenant: caller, now, causeId } = change
     const origin = originIn(stored)
     const traceId = change.traceId ?? origin?.traceId ?? newId()
     const owner = origin && { id: origin.tenant ?? '', userId: origin.user ?? '' }
@@ -221,33 +224,22 @@ export function rulesOf<S, V>(definition: AnyDefinition<S, V>) {
       const type = types.get(event) as EventName | undefined
       if (type === undefined) throw new Error(`${event} is not an event of the entity ${name}`)
       if (payload === undefined) continue
-      if (facts) {
-        const Id = eventId(id, event, tenant)
-        const known = factsIn((stored ?? next).state)[event]
-        if (known) {
-          const told = known.AppId === app.id ? known : ownCopy(type, eventId(id, event, tenant, known.Id), known, app)
-          again.push({ event: told, mark: '' })
-        }
-        if (known || factsIn(next.state)[event]) continue
-        const headers = change.causeId === undefined ? undefined : { CausationId: change.causeId }
-        const envelope = createEnvelope({ ...common, type, id: Id, headers, payload: payload as never }) as FullEvent
-        next = { ...next, state: evolved(next.state, envelope) }
-        fresh.push({ event: envelope, mark: mark() })
-      } else {
-        const revision = (next.revision ?? 0) + 1
-        const envelope = createEnvelope({
-          ...common,
-          ...{ type, id: eventId(id, event, tenant, change.causeId as string, String(revision)) },
-          ...{ headers: { CausationId: change.causeId, Revision: revision }, payload: payload as never },
-        }) as FullEvent
-        next = { ...next, state: evolved(next.state, envelope), ...recorded(next, envelope) }
-        fresh.push({ event: envelope, mark: mark() })
+      const known = facts && factsIn((stored ?? next).state)[event]
+      if (known) {
+        const own = known.AppId === app.id ? known : ownCopy(type, eventId(id, event, tenant, [known.Id]), known, app)
+        again.push({ event: own, mark: '' })
       }
+      if (known || (facts && factsIn(next.state)[event])) continue
+      const revision = facts ? undefined : (next.revision ?? 0) + 1
+      const envelope = createEnvelope({
+        ...{ ...common, type, id: eventId(id, event, tenant, occurrence(causeId, revision)) },
+        ...{ headers: headersOf(causeId, revision), payload: payload as never },
+      }) as FullEvent
+      next = { ...next, state: evolved(next.state, envelope), ...(!facts && recorded(next, envelope)) }
+      fresh.push({ event: envelope, mark: mark() })
     }
     return { next, fresh, again }
   }
-
-  const isSame = (one: S, other: S): boolean => one === other || isDeepStrictEqual(one, other)
 
   const withEntries = (document: EntityDocument<S>, entries: readonly Entry[]): EntityDocument<S> => {
     const { unannounced: _, ...rest } = document
@@ -294,10 +286,7 @@ export function rulesOf<S, V>(definition: AnyDefinition<S, V>) {
   function isAnnouncedBy(appId: string, id: string, event: FullEvent): boolean {
     const [cause, revision] = [causeIn(event), revisionIn(event)]
     if (event.AppId !== appId || (!facts && (cause === undefined || revision === undefined))) return false
-    const [tenant, name] = [tenantOf(event), event.Name]
-    return (
-      event.Id === (facts ? eventId(id, name, tenant) : eventId(id, name, tenant, cause as string, String(revision)))
-    )
+    return event.Id === eventId(id, event.Name, tenantOf(event), occurrence(cause, revision))
   }
 
   /** Decides, and returns the resulting document. The stored document is not changed. */
@@ -320,7 +309,7 @@ export function rulesOf<S, V>(definition: AnyDefinition<S, V>) {
       const outputs = isRepeated ? undefined : decide?.(before, { id: change.id, now: change.now, newId })
       const state = event ? collected(before, event) : before
       const { next, fresh, again } = made({ ...stored, state }, stored, outputs, change, newId, surroundings)
-      const isChanged = fresh.length > 0 || !isSame(next.state, before)
+      const isChanged = fresh.length > 0 || !isDeepStrictEqual(next.state, before)
       const isCause = ({ event: own }: Entry) => causeId !== undefined && causeIn(own) === causeId
       const isAnnouncing = isRequest || fresh.length + again.length > 0 || open.some(isCause)
       return {
@@ -338,18 +327,13 @@ export function rulesOf<S, V>(definition: AnyDefinition<S, V>) {
     }
   }
 
-  const keyReused = (id: string, how = 'with another body') =>
-    new Refused('idempotency-key-reused', `This key was already used ${how}. Send a new key, or none.`, {
-      [`${name}Id`]: id,
-    })
-
   /** Returns true if an earlier change had the same cause. @throws {Refused} `idempotency-key-reused` if its input was another one */
   function repeats(
     document: EntityDocument<S> | undefined,
     { id, causeId, isRequest, isCreation, request }: Change<S>,
   ): boolean {
     const isKnown = isCreation && request !== undefined && document?.requestHash !== undefined
-    if (isKnown && document.requestHash !== request) throw keyReused(id)
+    if (isKnown && document.requestHash !== request) throw keyReused(name, id)
     return isKnown || (causeId !== undefined && (isRequest || !facts) && knowsCause(document, causeId))
   }
 
@@ -366,8 +350,12 @@ export function rulesOf<S, V>(definition: AnyDefinition<S, V>) {
     document?.state === undefined ? undefined : definition.view(currentState(document), id)
 
   const reading = { currentState, shown, entriesIn, knowsCause, isAnnouncedBy }
-  return { names: [...types.keys()], isOwn, ...reading, keyReused, step }
+  return { names: [...types.keys()], isOwn, ...reading, step }
 }
+
+/** Returns the headers of an own event; undefined if it has none. */
+const headersOf = (cause: string | undefined, revision: number | undefined) =>
+  cause === undefined ? undefined : { CausationId: cause, ...(revision !== undefined && { Revision: revision }) }
 
 /** Returns the number of an event among the own events of its entity; undefined for other events. */
 function revisionIn({ Headers }: Pick<FullEvent, 'Headers'>): number | undefined {

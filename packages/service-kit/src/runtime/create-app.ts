@@ -166,7 +166,7 @@ export function createParts<S extends object>(
 export const formOf = ({ entities = [] }: Pick<AllParts, 'entities'>): string | undefined =>
   entities.length > 0 ? entityForm : undefined
 
-/** Adds the reactions of the service's entities to its other reactions. */
+/** Adds the reactions of the service's entities to its other reactions. The entities of the result have no reactions, so the test kit can give the result again. */
 export function withEntities(parts: ServiceParts): AllParts {
   const { entities = [], reactions = {}, rebuild = {} } = parts
   return {

@@ -87,11 +87,8 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) =>
     const longestMs = timeLimit(maxWaitMs)
     const inTime = waiting.findIndex(({ since }) => since + longestMs >= now)
     const late = waiting.splice(0, inTime < 0 ? waiting.length : inTime)
-    const error = new OverloadError(`no attempt began within ${longestMs} ms`)
-    end(
-      late,
-      late.map(() => ({ ok: false, error })),
-    )
+    const result = { ok: false as const, error: new OverloadError(`no attempt began within ${longestMs} ms`) }
+    end(late, Array(late.length).fill(result))
   }
 
   /** Returns the first items that may be flushed together. It leaves out items whose key is in flight. */
