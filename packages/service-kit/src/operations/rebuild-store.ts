@@ -167,7 +167,7 @@ function slotIn(document: unknown): string | undefined {
 }
 
 /** Returns the part of a document that follows from the log. It leaves out the slot, and the notes about requests and announcements. */
-function contentOf(document: unknown): unknown {
+export function contentOf(document: unknown): unknown {
   if (typeof document !== 'object' || document === null || Array.isArray(document)) return document
   const { listed: _slot, unannounced: _events, requestHash: _hash, visits: _visits, ...content } = Object(document)
   return content

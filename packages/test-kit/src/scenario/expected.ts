@@ -34,8 +34,8 @@ export function checkResult(
   const dead = 'other events than expected became dead letters'
   same([...reasons].toSorted(), rejected.toSorted(), because(dead, [...new Set([...details, ...logged])]))
   const { detail } = Object(answer?.body) as { detail?: string }
-  const otherwise = detail === undefined ? 'the service answered otherwise' : `the service answered: ${detail}`
-  if (answered) same(answer && onlyIn(answer, answered), answered, because(otherwise))
+  const how = detail ? `: ${detail}` : ' otherwise'
+  if (answered) same(answer && onlyIn(answer, answered), answered, because(`the service answered${how}`))
   const events = publishedEvents(service)
   if (published)
     same(inOrderOf(events, published), published, because('the service published other events than expected'))
