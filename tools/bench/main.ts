@@ -1,6 +1,6 @@
 /** `make -C tools bench` runs parts of the benchmark: `node tools/bench/main.ts [part ...]`. QUICK=1 chooses small sizes. */
 import { relative } from 'node:path'
-import { CliError, repository, saysYes, timed } from '@orderflow/cli'
+import { CliError, reportError, repository, saysYes, timed } from '@orderflow/cli'
 import { type PartName, parts } from './parts/index.ts'
 import { environment } from './report/environment.ts'
 import { markdownOf } from './report/markdown.ts'
@@ -32,7 +32,5 @@ try {
     console.log(`\n${markdownOf(result)}\n${describeEnvironment(result)}\n${file}`)
   }
 } catch (error) {
-  if (!(error instanceof CliError)) throw error
-  process.stderr.write(`error: ${error.message}\n${error.nextStep ? `next: ${error.nextStep}\n` : ''}`)
-  process.exitCode = 1
+  reportError(error)
 }

@@ -2,21 +2,31 @@
  * `make -C tools bench-pairs BEFORE=folder` compares this checkout with an older one, in turn. Each measurement gets a stack of its own, because
  * releases store different documents.
  */
-import { CliError, type ProcessName, type ProcessSpec, repository, saysYes, timed } from '@orderflow/cli'
-import { orderEvents, paymentEvents } from '@orderflow/envelope-schema'
+import {
+  CliError,
+  entryOf,
+  type ProcessName,
+  reportError,
+  repository,
+  saysYes,
+  serviceMissing,
+  timed,
+} from '@orderflow/cli'
+import { orderEvents as input, paymentEvents } from '@orderflow/envelope-schema'
 import { environment } from './report/environment.ts'
 import { number } from './report/findings.ts'
 import { markdownTable } from './report/markdown.ts'
 import { describeEnvironment } from './report/results.ts'
 import { median, medianRatio } from './report/statistics.ts'
+import { answerBacklog, untilAnswered } from './support/backlog.ts'
 import { beforeFolder } from './support/before.ts'
-import { type BenchStack, withBenchStack } from './support/bench-stack.ts'
+import { withBenchStack } from './support/bench-stack.ts'
 import { untilCaughtUp } from './support/caught-up.ts'
-import { publishOrders } from './support/events.ts'
+import { orderEvents } from './support/events.ts'
 import { postOrders } from './support/load.ts'
 import { watchMemory } from './support/process-use.ts'
 import { argumentsIn } from './support/programs.ts'
-import { distance, openStream, type Stream } from './support/stream.ts'
+import { openStream } from './support/stream.ts'
 
 const stores: [name: string, parts: ProcessName[]][] = [
   ['SQLite', ['kafka']],
@@ -48,14 +58,15 @@ function measure(root: string, parts: ProcessName[], quick: boolean): Promise<Sa
         names.map((name) => ({ ...stack.specOf(name), args: argumentsIn(root, stack.specOf(name)) }))
       const [orders, payments] = [specs('order-service', 'order-sidecar'), specs('payment-service', 'payment-sidecar')]
       stack.launch(payments)
-      await payBacklog(stack, stream, payments, size.warmUp)
-      const paid = await payBacklog(stack, stream, payments, size.events)
+      await answerBacklog(stack, stream, payments, orderEvents(size.warmUp))
+      const paid = await answerBacklog(stack, stream, payments, orderEvents(size.events))
       await stack.stop(payments)
 
       stack.launch(orders)
-      await stack.wait('order-service', orders, () => refusedBy(stack.ordersUrl))
+      const { http } = entryOf(stack.plan.ports.services, 'order-service')
+      await stack.wait('order-service', orders, () => serviceMissing('order-service', http))
       await postOrders(stack.ordersUrl, { connections, seconds: size.seconds })
-      await untilCaughtUp(stack, stream, [['order-service', orderEvents]], orders)
+      await untilCaughtUp(stack, stream, [['order-service', input]], orders)
       const { perSecond: posted } = await postOrders(stack.ordersUrl, { connections, seconds: size.seconds })
 
       stack.launch(payments)
@@ -65,7 +76,7 @@ function measure(root: string, parts: ProcessName[], quick: boolean): Promise<Sa
           stack,
           stream,
           [
-            ['payment-service', orderEvents],
+            ['payment-service', input],
             ['order-service', paymentEvents],
           ],
           all,
@@ -74,7 +85,7 @@ function measure(root: string, parts: ProcessName[], quick: boolean): Promise<Sa
       const memory = watchMemory(stack.plan.folder)
       const before = await stream.ends(paymentEvents)
       const load = await postOrders(stack.ordersUrl, { connections, amount: size.events })
-      await untilPublished(stack, stream, all, before, load.answered)
+      await untilAnswered(stack, stream, all, before, load.answered)
       await untilHandled()
       const looped = (1_000 * load.answered) / (Date.now() - load.startedAt)
       const peaks = memory()
@@ -84,27 +95,6 @@ function measure(root: string, parts: ProcessName[], quick: boolean): Promise<Sa
       return { paid, posted, looped, memory: bytes / 2 ** 20 }
     },
   )
-}
-
-async function payBacklog(stack: BenchStack, stream: Stream, specs: ProcessSpec[], events: number): Promise<number> {
-  const before = await stream.ends(paymentEvents)
-  stack.signal(specs, 'SIGSTOP')
-  await publishOrders(stream, events)
-  stack.signal(specs, 'SIGCONT')
-  const begun = performance.now()
-  await untilPublished(stack, stream, specs, before, events)
-  return (1_000 * events) / (performance.now() - begun)
-}
-
-const untilPublished = (stack: BenchStack, stream: Stream, specs: ProcessSpec[], before: bigint[], events: number) =>
-  stack.wait(`${events} payments`, specs, async () => {
-    const count = distance(before, await stream.ends(paymentEvents))
-    return count < events ? `${count} are published` : undefined
-  })
-
-async function refusedBy(url: string): Promise<string | undefined> {
-  const answer = await fetch(url).catch(() => undefined)
-  return answer?.ok ? undefined : `it answers ${answer?.status ?? 'nothing'}`
 }
 
 try {
@@ -131,7 +121,5 @@ try {
   const head = ['store', 'figure', 'before', 'now', 'ratio']
   console.log(`\n${markdownTable({ head, rows })}\n\n${describeEnvironment({ environment: conditions, quick })}`)
 } catch (error) {
-  if (!(error instanceof CliError)) throw error
-  process.stderr.write(`error: ${error.message}\n${error.nextStep ? `next: ${error.nextStep}\n` : ''}`)
-  process.exitCode = 1
+  reportError(error)
 }

@@ -1,19 +1,22 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { type ProcessName, type ProcessSpec, repository } from '@orderflow/cli'
-import { orderEvents as input, paymentEvents as output } from '@orderflow/envelope-schema'
+import { orderEvents as input } from '@orderflow/envelope-schema'
 import { atLeast, type Findings, number } from '../report/findings.ts'
 import type { Part } from '../report/part.ts'
 import { median } from '../report/statistics.ts'
+import { answerBacklog } from '../support/backlog.ts'
 import { type BenchStack, withBenchStack } from '../support/bench-stack.ts'
+import { untilCaughtUp } from '../support/caught-up.ts'
 import { orderEvents } from '../support/events.ts'
-import { distance, openStream, type Stream } from '../support/stream.ts'
+import { openStream, type Stream } from '../support/stream.ts'
 
 const stores: [name: string, parts: ProcessName[]][] = [
   ['SQLite', ['kafka']],
   ['PostgreSQL', ['kafka', 'postgresql']],
 ]
-const group = 'payment-service'
+
+type Orders = ReturnType<typeof orderEvents>
 
 interface Sample {
   store: string
@@ -68,36 +71,17 @@ const balanceService = (spec: ProcessSpec): ProcessSpec => ({
   ),
 })
 
-function* withKey(key: string, events: ReturnType<typeof orderEvents>): ReturnType<typeof orderEvents> {
-  for (const { value } of events) {
+function* withKey(key: string, orders: Orders): Orders {
+  for (const { value } of orders) {
     const envelope = JSON.parse(value.toString())
     yield { key, value: Buffer.from(JSON.stringify({ ...envelope, Payload: { ...envelope.Payload, OrderId: key } })) }
   }
 }
 
-/** Publishes events while the service is stopped. Returns how many of them it decides per second. */
-async function decide(
-  stack: BenchStack,
-  specs: ProcessSpec[],
-  stream: Stream,
-  events: ReturnType<typeof orderEvents>,
-): Promise<number> {
-  const before = await stream.ends(output)
-  const all = [...events]
-  stack.signal(specs, 'SIGSTOP')
-  await stream.publish(input, all)
-  stack.signal(specs, 'SIGCONT')
-  const begun = performance.now()
-  await stack.wait(`${all.length} decisions`, specs, async () => {
-    const count = distance(before, await stream.ends(output))
-    if (count > all.length) throw new Error(`${count} events were announced for ${all.length} causes`)
-    return count < all.length ? `${count} are announced` : undefined
-  })
-  const perSecond = (1_000 * all.length) / (performance.now() - begun)
-  await stack.wait('the offsets to be committed', specs, async () => {
-    const lag = await stream.lag(input, group)
-    return lag > 0 ? `${lag} are not` : undefined
-  })
+/** Returns how many of these orders the service decides per second. Then it waits until no work is left for the next measurement. */
+async function decide(stack: BenchStack, specs: ProcessSpec[], stream: Stream, orders: Orders): Promise<number> {
+  const perSecond = await answerBacklog(stack, stream, specs, orders)
+  await untilCaughtUp(stack, stream, [['payment-service', input]], specs)
   return perSecond
 }
 
