@@ -120,9 +120,10 @@ export function selectEvent<T extends EventType>(
  */
 export function upcast<N extends EventName>(event: Envelope & { Name: N }): FullEvent<N>
 export function upcast(event: Envelope): Envelope {
-  const later = knownVersions.get(event.Name)?.filter((version) => version > event.Version) ?? []
-  const newest = later.at(-1)
-  if (newest === undefined) return event
+  const known = knownVersions.get(event.Name)
+  const newest = known?.at(-1)
+  if (!known || newest === undefined || newest <= event.Version) return event
+  const later = known.filter((version) => version > event.Version)
   const schemas = [event.Version, ...later].map((Version) => payloadSchemaOf(event.Name, Version))
   const upcasted = { ...event, Version: newest, Payload: upcastPayload(event.Payload, schemas) }
   const problems = payloadFault(upcasted)?.problems
@@ -185,22 +186,24 @@ const envelopeGuids = ['Id', 'CorrelationId', 'TraceId', 'AppId'] as const
 
 /** Converts the envelope's GUIDs to lower case, so two spellings of an id are equal. */
 export function withLowerCaseIds<E extends ReceivedEnvelope>(envelope: E): E {
-  const copy: ReceivedEnvelope = { ...envelope }
-  for (const field of envelopeGuids) {
-    const guid = copy[field]
-    if (guid !== undefined) copy[field] = guid.toLowerCase()
-  }
-  return copy as E
+  return withLowerCase(envelope, envelopeGuids) as E
 }
 
 export function withLowerCasePayload<E extends ReceivedEnvelope>(envelope: E): E {
-  const { guidFields } = schemaOf(typeOf(envelope))
-  const payload = { ...envelope.Payload }
-  for (const field of guidFields) {
-    const guid = payload[field]
-    if (typeof guid === 'string') payload[field] = guid.toLowerCase()
+  const payload = withLowerCase(envelope.Payload, schemaOf(typeOf(envelope)).guidFields)
+  return payload === envelope.Payload ? envelope : { ...envelope, Payload: payload }
+}
+
+/** Returns an object with these texts in lower case. It is the same object if they are in lower case already. */
+function withLowerCase<T extends object>(value: T, fields: Iterable<string>): T {
+  let result = value as Record<string, unknown>
+  for (const field of fields) {
+    const text = result[field]
+    if (typeof text !== 'string' || text === text.toLowerCase()) continue
+    if (result === value) result = { ...result }
+    result[field] = text.toLowerCase()
   }
-  return { ...envelope, Payload: payload }
+  return result as T
 }
 
 // TextDecoder drops a byte order mark by default.

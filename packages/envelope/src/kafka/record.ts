@@ -41,7 +41,10 @@ function topicOf(document: unknown): string | undefined {
 
 /** Returns the topic of an event; undefined if the contract lacks it. */
 export function topicOfEvent(name: string): string | undefined {
-  return Object.entries(declaredTopics()).find(([, { events }]) => events.includes(name))?.[0]
+  const topics = declaredTopics()
+  // An event needs its topic several times, so this search creates no lists.
+  for (const topic in topics) if (topics[topic]?.events.includes(name)) return topic
+  return undefined
 }
 
 /** Returns true if other applications may publish the event, too. */
