@@ -34,10 +34,10 @@ const decisionIn = (payment: PaymentFacts) => payment.PaymentApproved ?? payment
 
 /** A payment is decided and refunded at most once. If the cancellation arrives before the order, the payment is rejected. */
 export function payment(policy: Policy, currency: Currency) {
-  function decide(known: PaymentFacts, OrderId: string, Amount: number, Source: 'OrderCreated' | 'Manual') {
+  function decide(id: string, known: PaymentFacts, OrderId: string, Amount: number, Source: 'OrderCreated' | 'Manual') {
     const isCancelled = known.OrderCancelled ?? known.PaymentRefunded
     const { approved, policy: Policy, reason: Reason = '' } = isCancelled ? cancelledBeforePayment : policy(Amount)
-    const payload = { PaymentId: paymentIdOf(OrderId), OrderId, Amount, Policy, Source }
+    const payload = { PaymentId: id, OrderId, Amount, Policy, Source }
     return approved ? { PaymentApproved: payload } : { PaymentRejected: { ...payload, Reason } }
   }
   return entity({
@@ -50,7 +50,7 @@ export function payment(policy: Policy, currency: Currency) {
         const flaw = amountFlaw(Total, currency)
         if (flaw) throw new Refused('invalid-amount', `Total ${flaw}`, { paymentId: id })
         const decision = decisionIn(known)?.Payload
-        if (!decision) return decide(known, OrderId, Total, 'OrderCreated')
+        if (!decision) return decide(id, known, OrderId, Total, 'OrderCreated')
         if (decision.Source === 'OrderCreated' && decision.Amount !== Total)
           throw new Refused('conflicting-order', 'this OrderId was charged with another total')
         return undefined
@@ -63,7 +63,7 @@ export function payment(policy: Policy, currency: Currency) {
     },
     commands: {
       make({ orderId, amount }: MakePayment, known, { id }) {
-        if (!decisionIn(known)) return decide(known, orderId, amount, 'Manual')
+        if (!decisionIn(known)) return decide(id, known, orderId, amount, 'Manual')
         const exists = `The order already has a payment: see /v1/payments/${id}.`
         throw new Refused('payment-exists', exists, { paymentId: id })
       },

@@ -1,8 +1,12 @@
 import type { FullEvent } from '@orderflow/envelope'
 import { topicOfEvent } from '@orderflow/envelope/kafka'
-import { callSidecar, unlimited } from '../sidecar/handler-time.ts'
+import { beginCall } from '../sidecar/handler-time.ts'
 import type { Announcing } from '../state/announcing.ts'
 import { type Publish, RefusedEventError } from '../stream/publish.ts'
+
+interface Call {
+  end: Promise<void> | undefined
+}
 
 /**
  * Creates the function that announces events of a document: it publishes them in the given sequence, and resolves when the log has all of them. Calls
@@ -14,38 +18,48 @@ export function createAnnounce(
 ): (key: string, events: readonly FullEvent[]) => Promise<void> {
   const publishing = new Set<string>()
   /** The last call for each document. It ends after all earlier calls. */
-  const calls = new Map<string, Promise<void>>()
+  const calls = new Map<string, Call>()
 
-  async function publishOnce(event: FullEvent): Promise<void> {
-    publishing.add(event.Id)
-    await publish(topicOf(event), event).finally(() => publishing.delete(event.Id))
-  }
-
-  async function announce(key: string, events: readonly FullEvent[]): Promise<void> {
+  async function announce(key: string, events: readonly FullEvent[], call: Call): Promise<void> {
+    // The wait for another call's publication is a wait for the sidecar, too. A handler that has ended begins no call.
+    const endCall = beginCall()
+    const earlier = calls.get(key)?.end
+    calls.set(key, call)
     // Many calls may share many events, so each call waits only for the call before it.
     const own = events.filter(({ Id }) => !publishing.has(Id))
-    const [earlier, isShared] = [calls.get(key), own.length < events.length]
-    const publications = own.map((event) => unlimited(() => publishOnce(event)))
-    const [before, ...results] = await Promise.allSettled([earlier, ...publications])
-    const stalled = new Set(isShared && isStalling(before) ? own.map(topicOf) : [])
-    const announced = own.filter((event, index) => {
-      if (isStalling(results[index])) stalled.add(topicOf(event))
-      return results[index]?.status === 'fulfilled' && !stalled.has(topicOf(event))
-    })
-    const ids = announced.map(({ Id }) => Id)
-    onAnnounced(key, ids)
-    const failure = [...(isShared ? [before] : []), ...results].find((result) => result?.status === 'rejected')
+    for (const { Id } of own) publishing.add(Id)
+    const results = await Promise.allSettled(own.map((event) => publish(topicOf(event), event)))
+    const [before] = earlier ? await Promise.allSettled([earlier]) : []
+    for (const { Id } of own) publishing.delete(Id)
+    if (calls.get(key) === call) calls.delete(key)
+    endCall()
+    const shared = own.length < events.length ? before : undefined
+    const failure = [shared, ...results].find((result) => result?.status === 'rejected')
+    const announced = failure ? announcedOf(own, results, shared) : own
+    onAnnounced(
+      key,
+      announced.map(({ Id }) => Id),
+    )
     if (failure) throw failure.reason
   }
 
-  return async (key, events) => {
-    if (events.length === 0) return
-    // The wait for another call's publication is a wait for the sidecar, too. A handler that has ended begins no call.
-    await callSidecar(() => {
-      const call = announce(key, events)
-      calls.set(key, call)
-      return call.finally(() => calls.get(key) === call && calls.delete(key))
+  /** Returns the events that are certainly in the log, and not in the wrong place. */
+  function announcedOf(
+    own: readonly FullEvent[],
+    results: readonly PromiseSettledResult<void>[],
+    shared: PromiseSettledResult<void> | undefined,
+  ): FullEvent[] {
+    const stalled = new Set(isStalling(shared) ? own.map(topicOf) : [])
+    return own.filter((event, index) => {
+      if (isStalling(results[index])) stalled.add(topicOf(event))
+      return results[index]?.status === 'fulfilled' && !stalled.has(topicOf(event))
     })
+  }
+
+  return (key, events) => {
+    const call: Call = { end: undefined }
+    call.end = announce(key, events, call)
+    return call.end
   }
 }
 

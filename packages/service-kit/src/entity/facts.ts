@@ -40,8 +40,11 @@ export function collect<N extends EventName>(
 
 /** Returns stored facts with the newest Version of each event. */
 export function upcastFacts<S>(state: S): S {
-  const events = Object.entries(state as Record<string, FullEvent<EventName>>)
-  return Object.fromEntries(events.map(([name, event]) => [name, upcast(event)])) as S
+  const facts = state as Record<string, FullEvent<EventName>>
+  const isNewest = Object.values(facts).every((event) => upcast(event) === event)
+  return isNewest
+    ? state
+    : (Object.fromEntries(Object.entries(facts).map(([name, event]) => [name, upcast(event)])) as S)
 }
 
 /** Returns the cause that an event names; undefined if it names none. */
@@ -67,8 +70,9 @@ export function factOf(event: FullEvent): FullEvent {
 
 /** Returns an object with only these fields, as far as they exist. */
 function picked(value: object, fields: readonly string[]): object {
-  const given = value as Record<string, unknown>
-  return Object.fromEntries(fields.flatMap((field) => (given[field] === undefined ? [] : [[field, given[field]]])))
+  const [given, found] = [value as Record<string, unknown>, {} as Record<string, unknown>]
+  for (const field of fields) if (given[field] !== undefined) found[field] = given[field]
+  return found
 }
 
 /** Compares two events by date, then Id, then content. The time of arrival has no influence, so a rebuild keeps the same events. */

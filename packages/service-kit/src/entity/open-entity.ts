@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import {
   deterministicId,
   type EventName,
@@ -11,7 +12,6 @@ import {
 import { isFromOutside, topicOfEvent } from '@orderflow/envelope/kafka'
 import { LRUCache } from 'lru-cache'
 import { stringify } from 'safe-stable-stringify'
-import { callSidecar } from '../sidecar/handler-time.ts'
 import { UncertainError } from '../sidecar/sidecar.ts'
 import type { DocumentsOf } from '../state/documents.ts'
 import type { Load, Page, PageOptions } from '../state/list-page.ts'
@@ -30,7 +30,7 @@ import {
   Refused,
   type RequestContext,
 } from './entity.ts'
-import { causeIn, factOf } from './facts.ts'
+import { causeIn } from './facts.ts'
 import {
   type AnyDefinition,
   type Change,
@@ -96,8 +96,6 @@ interface Claim {
   request?: string | undefined
 }
 
-type Saved<S> = Omit<Step<S>, 'document'>
-
 /** Creates the entities of a declaration: their reactions, rebuild, commands and reads. */
 export function openEntity<S, V, T extends OwnType, F extends EventName, O extends EventName, C extends object>(
   definition: EntityDefinition<S, V, T, F, O, C>,
@@ -107,9 +105,8 @@ export function openEntity<S, V, T extends OwnType, F extends EventName, O exten
   const rules = rulesOf(definition as AnyDefinition<S, V>)
   const announcing = () => documents('').announcing
   const announce = createAnnounce(publish, (key, ids) => announcing().announced(key, ids))
-  let savedFacts: LRUCache<string, string> | undefined
-  /** The content of the facts that this process saved last, which need no read when they arrive from the log. A rebuild does not use it. */
-  const recentFacts = () => (savedFacts ??= new LRUCache({ max: maxSavedFacts }))
+  /** The facts that this process saved last, which need no read when they arrive from the log. */
+  const recentFacts = new LRUCache<string, FullEvent>({ max: maxSavedFacts })
   // The generation changes when the store may have lost writes.
   const factKey = ({ Id }: FullEvent) => `${documents('').generation()}/${Id}`
   const deciders = (definition.on ?? {}) as unknown as Record<
@@ -129,61 +126,55 @@ export function openEntity<S, V, T extends OwnType, F extends EventName, O exten
   /** Returns true if the events of a change are announced although the store does not answer. */
   const isOnlyAnnounced = ({ isRepeatable }: Change<S>) => canArriveLater && !isRepeatable
 
+  /** Announces the entries that are perhaps not announced. */
   async function announceOpen(key: string, entries: readonly Entry[]): Promise<void> {
-    if (entries.length === 0) return
-    const open = await callSidecar(() => announcing().open(key, entries))
-    await announce(
-      key,
-      open.map(({ event }) => event),
-    )
+    const open = await announcing().open(key, entries)
+    const events = open.map(({ event }) => event)
+    if (events.length > 0) await announce(key, events)
   }
 
   /** Decides, and saves the new state together with its events. The caller announces them. */
-  function save(change: Change<S>): Promise<Saved<S>> {
+  function save(change: Change<S>): Promise<Step<S>> {
     const { id, tenant } = change
     const own = documents(tenant.id)
     const [key, fullKey] = [keyOf(id), own.fullKey(keyOf(id))]
     return own.change({
       key,
+      kind: change.kind,
       bytes: documentBytes,
       announces: change.decide !== undefined,
       run: handled()?.run,
       decide(stored) {
         const known = stored.get<EntityDocument<S>>(key)
         const isAnnounced = (entry: Entry) => announcing().isAnnounced(fullKey, entry)
-        const { document, ...step } = rules.step(known, change, { app, mark: stored.mark, isAnnounced })
+        const step = rules.step(known, change, { app, mark: stored.mark, isAnnounced })
+        const { document } = step
         // Later events of the key must not be handled before the dead letter of this one.
         if (step.refusal && !change.isRequest) throw step.refusal.error
         if (!document) return step
         for (const { event } of step.fresh) requirePublishable(event)
         for (const entry of step.fresh) announcing().note(fullKey, entry)
-        stored.write(withSlot(document, known, id, stored.list))
+        const isListed = document.listed !== undefined || rules.shown(document, id) === undefined
+        stored.write(isListed ? document : { ...document, listed: stored.list(id) })
         return step
       },
     })
   }
 
-  /** Adds the slot in the list, as soon as readers see the entity. */
-  function withSlot(
-    document: EntityDocument<S>,
-    known: EntityDocument<S> | undefined,
-    id: string,
-    list: (id: string) => string,
-  ): EntityDocument<S> {
-    const listed = known?.listed ?? (rules.shown(document, id) === undefined ? undefined : list(id))
-    return listed === undefined ? document : { ...document, listed }
-  }
-
   /** Saves a change, and announces its events. After a refusal of a request, it announces what earlier requests left. */
-  async function run(change: Change<S>, saveChange = save): Promise<Saved<S>> {
+  async function run(change: Change<S>, saveChange = save): Promise<Step<S>> {
     const fullKey = documents(change.tenant.id).fullKey(keyOf(change.id))
-    const step = await announcing().during(fullKey, !isOnlyAnnounced(change), async () => {
-      const saved = await saveChange(change)
-      await announceOpen(fullKey, saved.announce).catch((error: unknown) => {
-        throw change.isRequest && isInfrastructure(error) ? uncertain(change, error) : error
-      })
-      return saved
-    })
+    const end = announcing().begin(fullKey, !isOnlyAnnounced(change))
+    let step: Step<S> | undefined
+    try {
+      step = await saveChange(change)
+      if (step.announce.length > 0) await announceOpen(fullKey, step.announce)
+    } catch (error) {
+      const failure = step && change.isRequest && isInfrastructure(error) ? uncertain(change, error) : error
+      end(failure)
+      throw failure
+    }
+    end()
     if (step.refusal) throw step.refusal.error
     return step
   }
@@ -197,20 +188,27 @@ export function openEntity<S, V, T extends OwnType, F extends EventName, O exten
   }
 
   async function react(event: FullEvent): Promise<boolean> {
-    const text = facts && rules.isOwn(event.Name) ? JSON.stringify(factOf(event)) : undefined
-    if (text !== undefined && recentFacts().get(factKey(event)) === text) return false
+    const isOwnFact = facts !== undefined && rules.isOwn(event.Name)
+    if (isOwnFact && isDeepStrictEqual(recentFacts.get(factKey(event)), event)) return false
     const decider = deciders[event.Name]
     const change: Change<S> = {
-      ...{ id: idOfPayload(event.Payload), tenant: tenantOf(event), isRequest: false, isRepeatable: true },
-      ...{ causeId: event.Id, correlationId: event.CorrelationId, traceId: event.TraceId },
-      ...{ now: now(), newId: idSource(newId) },
+      id: idOfPayload(event.Payload),
+      kind: event.Name,
+      tenant: tenantOf(event),
+      isRequest: false,
+      isRepeatable: true,
+      causeId: event.Id,
+      correlationId: event.CorrelationId,
+      traceId: event.TraceId,
+      now: now(),
+      newId: idSource(newId),
       event: collectedNames.includes(event.Name) ? event : undefined,
       decide: decider && ((state, context) => decider(event, state, context)),
     }
     const saving = decider ? run(change) : save(change)
     passOn()
     const { isChanged } = await saving
-    if (text !== undefined) recentFacts().set(factKey(event), text)
+    if (isOwnFact) recentFacts.set(factKey(event), event)
     return isChanged
   }
 
@@ -275,7 +273,7 @@ export function openEntity<S, V, T extends OwnType, F extends EventName, O exten
     // Events that occur once can be announced again.
     const isRepeatable = request !== undefined || (!isCreation && facts !== undefined)
     const change: Change<S> = {
-      ...{ id, tenant, causeId, traceId, isRequest: true, isCreation, request, isRepeatable },
+      ...{ id, kind, tenant, causeId, traceId, isRequest: true, isCreation, request, isRepeatable },
       ...{ now: now(), newId: idSource(newId) },
       decide: (state, context) => (commands[kind] as (typeof commands)[string])(input, state, context),
     }
@@ -291,7 +289,7 @@ export function openEntity<S, V, T extends OwnType, F extends EventName, O exten
         return rules.step(undefined, change, { app, mark: () => '', isAnnounced: () => false })
       }
     })
-    if (facts && isStored) for (const { event } of step.fresh) recentFacts().set(factKey(event), textOf(event))
+    if (facts && isStored) for (const { event } of step.fresh) recentFacts.set(factKey(event), newestOf(event))
     return { id, view: view(step.state, id) as V, isStored }
   }
 
@@ -303,7 +301,7 @@ export function openEntity<S, V, T extends OwnType, F extends EventName, O exten
       throw new Refused(`foreign-${name}`, `this service did not announce the ${name}`)
     const cause = causeIn(event)
     if (isOurs && cause !== undefined && answersRequest?.(event)) await claim(tenant, cause, id)
-    return (await save({ ...fixed, id, tenant, event })).isChanged
+    return (await save({ ...fixed, id, kind: event.Name, tenant, event })).isChanged
   }
 
   async function documentOf(tenant: Pick<Tenant, 'id'>, id: string): Promise<EntityDocument<S> | undefined> {
@@ -359,7 +357,7 @@ export function openEntity<S, V, T extends OwnType, F extends EventName, O exten
 }
 
 /** More facts than a process saves during the usual delay of the log. */
-const maxSavedFacts = 10_000
+const maxSavedFacts = 5_000
 /** An estimate of the largest usual document, for the limits of a batch. */
 const documentBytes = 8_000
 
@@ -390,7 +388,7 @@ function idSource(newId: () => string): (index: number) => string {
   }
 }
 
-const textOf = (event: FullEvent): string => JSON.stringify(factOf(upcast(event as FullEvent<EventName>) as FullEvent))
+const newestOf = (event: FullEvent): FullEvent => upcast(event as FullEvent<EventName>) as FullEvent
 
 /** @throws {Error} if the events of the state could come from others, or in another sequence */
 function requireOneSource(

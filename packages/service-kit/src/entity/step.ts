@@ -22,7 +22,7 @@ export interface EntityDocument<S> {
   /** The number of own events that the state has. Missing if it collects facts. */
   revision?: number
   /** Own events that are perhaps not announced: whole events, or the names of events in the state. */
-  unannounced?: { event: FullEvent | string; mark: Mark }[]
+  unannounced?: { event: FullEvent | string; mark: Mark }[] | undefined
   /** Hashes of the causes of own events, with the newest last. Missing if the state collects facts. */
   causes?: string[]
   /** The conversation and owner of the first own event. Missing if the state collects facts. */
@@ -45,6 +45,8 @@ interface Origin {
 /** The event or request that may change an entity. */
 export interface Change<S> {
   id: string
+  /** The name of the event or command. */
+  kind: string
   tenant: Tenant
   /** The Id of the event, or the id that derives from the Idempotency-Key; undefined for another request. */
   causeId: string | undefined
@@ -199,9 +201,9 @@ export function rulesOf<S, V>(definition: AnyDefinition<S, V>) {
       ...{ creationDate: new Date(other.CreationDate), payload: other.Payload as never },
     }) as FullEvent
 
-  /** Returns the envelopes of a decision, and the document with them. */
+  /** Returns the envelopes of a decision, and adds them to the document. */
   function made(
-    document: EntityDocument<S>,
+    next: EntityDocument<S>,
     stored: EntityDocument<S> | undefined,
     outputs: Decision<EventName>,
     change: Change<S>,
@@ -214,12 +216,8 @@ export function rulesOf<S, V>(definition: AnyDefinition<S, V>) {
     const owner = origin && { id: origin.tenant ?? '', userId: origin.user ?? '' }
     // The user of a request is the caller. The consequences of an event belong to the owner of the entity.
     const tenant = change.isRequest ? { id: caller.id || (owner?.id ?? ''), userId: caller.userId } : (owner ?? caller)
-    const common = {
-      ...{ app, tenant, traceId, creationDate: now },
-      correlationId: change.correlationId ?? origin?.correlationId ?? traceId,
-    }
+    const correlationId = change.correlationId ?? origin?.correlationId ?? traceId
     const [fresh, again]: [Entry[], Entry[]] = [[], []]
-    let next = document
     for (const [event, payload] of listOf(outputs).flatMap((output) => Object.entries(output))) {
       const type = types.get(event) as EventName | undefined
       if (type === undefined) throw new Error(`${event} is not an event of the entity ${name}`)
@@ -232,25 +230,33 @@ export function rulesOf<S, V>(definition: AnyDefinition<S, V>) {
       if (known || (facts && factsIn(next.state)[event])) continue
       const revision = facts ? undefined : (next.revision ?? 0) + 1
       const envelope = createEnvelope({
-        ...{ ...common, type, id: eventId(id, event, tenant, occurrence(causeId, revision)) },
-        ...{ headers: headersOf(causeId, revision), payload: payload as never },
+        app,
+        type,
+        id: eventId(id, event, tenant, occurrence(causeId, revision)),
+        correlationId,
+        traceId,
+        tenant,
+        creationDate: now,
+        headers: headersOf(causeId, revision),
+        payload: payload as never,
       }) as FullEvent
-      next = { ...next, state: evolved(next.state, envelope), ...(!facts && recorded(next, envelope)) }
+      next.state = evolved(next.state, envelope)
+      if (!facts) Object.assign(next, recorded(next, envelope))
+      if (change.isCreation && change.request !== undefined) next.requestHash = change.request
       fresh.push({ event: envelope, mark: mark() })
     }
-    return { next, fresh, again }
+    return { fresh, again }
   }
 
-  const withEntries = (document: EntityDocument<S>, entries: readonly Entry[]): EntityDocument<S> => {
-    const { unannounced: _, ...rest } = document
-    if (entries.length === 0) return rest
-    if (!facts) return { ...rest, unannounced: [...entries] }
-    const unannounced = entries.map(({ event, mark }) => {
-      const fact = factsIn(document.state)[event.Name]
+  /** Returns the entries as they are stored in a document with this state; undefined if there are none. */
+  function storedEntries(state: S, entries: Entry[]): EntityDocument<S>['unannounced'] {
+    if (entries.length === 0) return undefined
+    if (!facts) return entries
+    return entries.map(({ event, mark }) => {
+      const fact = factsIn(state)[event.Name]
       const isFact = fact?.Id === event.Id && fact.Version === event.Version
       return { event: isFact ? event.Name : event, mark }
     })
-    return { ...rest, unannounced }
   }
 
   /** Returns the document with the events that a rebuild held back, because their predecessors are no longer in the log. */
@@ -308,12 +314,13 @@ export function rulesOf<S, V>(definition: AnyDefinition<S, V>) {
       const newId = () => change.newId(count++)
       const outputs = isRepeated ? undefined : decide?.(before, { id: change.id, now: change.now, newId })
       const state = event ? collected(before, event) : before
-      const { next, fresh, again } = made({ ...stored, state }, stored, outputs, change, newId, surroundings)
+      const next: EntityDocument<S> = { ...stored, state }
+      const { fresh, again } = made(next, stored, outputs, change, newId, surroundings)
       const isChanged = fresh.length > 0 || !isDeepStrictEqual(next.state, before)
       const isCause = ({ event: own }: Entry) => causeId !== undefined && causeIn(own) === causeId
       const isAnnouncing = isRequest || fresh.length + again.length > 0 || open.some(isCause)
       return {
-        document: isChanged ? withEntries({ ...next, ...createdBy(change, fresh) }, [...open, ...fresh]) : undefined,
+        document: isChanged ? { ...next, unannounced: storedEntries(next.state, [...open, ...fresh]) } : undefined,
         state: next.state,
         fresh,
         announce: isAnnouncing ? [...open, ...again, ...fresh] : [],
@@ -336,12 +343,6 @@ export function rulesOf<S, V>(definition: AnyDefinition<S, V>) {
     if (isKnown && document.requestHash !== request) throw keyReused(name, id)
     return isKnown || (causeId !== undefined && (isRequest || !facts) && knowsCause(document, causeId))
   }
-
-  const createdBy = (
-    { isCreation, request }: Change<S>,
-    fresh: readonly Entry[],
-  ): Pick<EntityDocument<S>, 'requestHash'> =>
-    isCreation && request !== undefined && fresh.length > 0 ? { requestHash: request } : {}
 
   const currentState = (document: EntityDocument<S> | undefined): S => stateIn(released(document))
 

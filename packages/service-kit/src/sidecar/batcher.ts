@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { timeLimit } from '../limits.ts'
 import { handled, onBehalfOf, type Span } from '../telemetry/context.ts'
+import { beginCall } from './handler-time.ts'
 
 /** Thrown if the queue is full, or if an item waited too long. The item's work has not begun, so callers may repeat it. */
 export class OverloadError extends Error {
@@ -133,16 +134,16 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) =>
   /** The failures of keys whose callers perhaps do not know of them yet. Meanwhile, later items of these keys fail, too. */
   const failures = new Map<string, Settled<R>>()
   function failureOf(item: T): Settled<R> | undefined {
-    const key = options.keyOf?.(item)
+    const key = failures.size > 0 ? options.keyOf?.(item) : undefined
     return key === undefined ? undefined : failures.get(key)
   }
 
   /** Gives items their results. */
   function end(items: typeof waiting, results: readonly Settled<R>[]): void {
     for (const [index, result] of results.entries()) {
+      if (result.ok || !options.failsByKey || options.isRefusal(result.error)) continue
       const key = options.keyOf?.((items[index] as Waiting<T, R>).item)
-      if (options.failsByKey && !result.ok && !options.isRefusal(result.error) && key !== undefined)
-        failures.set(key, result)
+      if (key !== undefined) failures.set(key, result)
     }
     if (failures.size > 0) {
       const later = waiting.filter(({ item }) => failureOf(item))
@@ -201,12 +202,14 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) =>
       const failure = failureOf(item)
       if (failure && !failure.ok) return reject(failure.error)
       const { span, isFollowed = false } = handled() ?? {}
+      const endCall = beginCall()
       waiting.push({
         item,
         since: performance.now(),
         span,
         isFollowed,
         settle(result) {
+          endCall()
           if (result.ok) return resolve(result.value)
           options.onFailure?.(item)
           reject(result.error)

@@ -1,5 +1,5 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
 import { isStoppable } from '../limits.ts'
+import { type HandlerTime, handled, within } from '../telemetry/context.ts'
 
 /** Thrown if a handler did not end in time. The handler's later calls to the sidecar throw it, too. */
 export class HandlerTimeoutError extends Error {
@@ -22,18 +22,6 @@ const intervalMs = 1_000
  */
 const usualCallMs = 100
 
-interface HandlerTime {
-  /** The number of checks at which the handler did not wait for the sidecar. After a pause of the process, there is only one check. */
-  checks: number
-  /** The number of open calls to the sidecar. */
-  calls: number
-  /** The time at which the handler began to wait for the sidecar. */
-  waitsSince: number
-  isOver: boolean
-  end: () => void
-}
-
-const current = new AsyncLocalStorage<HandlerTime | undefined>()
 const running = new Set<HandlerTime>()
 let timer: NodeJS.Timeout | undefined
 
@@ -57,14 +45,21 @@ function endIfLate(time: HandlerTime): void {
 
 /** Runs a handler. @throws {HandlerTimeoutError} if the handler does not end in time. It can then neither read, write nor publish anything */
 export async function limitHandler<T>(handler: () => Promise<T>): Promise<T> {
+  const handling = handled()
+  if (!handling) return await within({ document: undefined }, () => limitHandler(handler))
   timer ??= setInterval(checkAll, intervalMs).unref()
-  const late = Promise.withResolvers<never>()
-  const time = { checks: 0, calls: 0, waitsSince: 0, isOver: false, end: () => late.reject(new HandlerTimeoutError()) }
+  const time: HandlerTime = { checks: 0, calls: 0, waitsSince: 0, isOver: false, end() {} }
   running.add(time)
+  handling.time = time
   try {
-    return await Promise.race([current.run(time, handler), late.promise])
+    const result = handler()
+    return await new Promise((resolve, reject) => {
+      result.then(resolve, reject)
+      time.end = () => reject(new HandlerTimeoutError())
+    })
   } finally {
     running.delete(time)
+    if (!time.isOver) handling.time = undefined
     if (running.size === 0) {
       clearInterval(timer)
       timer = undefined
@@ -72,23 +67,24 @@ export async function limitHandler<T>(handler: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Runs work that several handlers share, so the time of none of them limits it. */
-export const unlimited = <T>(work: () => T): T => current.run(undefined, work)
-
 /**
- * Makes a call to the sidecar. The time of a handler includes only the beginning of the call (`usualCallMs`).
+ * Begins a call to the sidecar. Returns the function that ends it. The time of a handler includes only the beginning of the call (`usualCallMs`).
  * @throws {HandlerTimeoutError} if the handler has already ended
  */
-export async function callSidecar<T>(call: () => Promise<T>): Promise<T> {
-  const time = current.getStore()
-  if (!time) return call()
+export function beginCall(): () => void {
+  const time = handled()?.time
+  if (!time) return () => {}
   if (time.isOver) throw new HandlerTimeoutError()
   if (time.calls === 0) time.waitsSince = performance.now()
   time.calls += 1
-  try {
-    return await call()
-  } finally {
+  return () => {
     time.calls -= 1
     endIfLate(time)
   }
+}
+
+/** Makes a call to the sidecar. @throws {HandlerTimeoutError} if the handler has already ended */
+export async function callSidecar<T>(call: () => Promise<T>): Promise<T> {
+  const endCall = beginCall()
+  return await call().finally(endCall)
 }

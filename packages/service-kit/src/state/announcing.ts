@@ -11,8 +11,9 @@ import {
 } from '../sidecar/sidecar.ts'
 
 /**
- * A document of one process with the keys of all documents whose events are perhaps not announced. It is written before these documents, or together
- * with them. If its process ends, another process announces the events and takes the register.
+ * A document of one process with the keys of documents whose events are perhaps not announced. It is written before these documents, or together
+ * with them. If its process ends, another process announces the events and takes the register. A process uses several registers in turn. So the events
+ * of a register are mostly announced before it is written again, and it stays small.
  */
 interface Register {
   /** Grows when another process takes the register. The events of earlier epochs are announced. */
@@ -26,6 +27,8 @@ interface Register {
 
 /** The number of registers. More processes than registers cannot change entities at the same time. */
 const registerCount = 64
+/** The number of registers that a process uses in turn. */
+const usedInTurn = 4
 const keyOfRegister = (register: number): string => `announcing/${register}`
 const registerKeys = Array.from({ length: registerCount }, (_, register) => keyOfRegister(register))
 const registerIn = (found: ReadonlyMap<string, StoredDocument>, register: number) =>
@@ -46,7 +49,7 @@ export interface Stored {
 /** Makes earlier writes of a document fail that the store has not executed yet. Then announces all events of the document that are perhaps not announced. */
 type Visit = (key: string) => Promise<void>
 
-/** The register of this process, as part of a batch of writes. */
+/** The registers of this process, as part of a batch of writes. */
 export interface RegisterWriter {
   watched(): { keys: string[]; check(read: ReadonlyMap<string, StoredDocument>): void }
   open(read: Read): Promise<void>
@@ -57,7 +60,7 @@ export interface RegisterWriter {
     stored(etag?: string): void
   }
   /**
-   * Reads the register again before its next write.
+   * Reads the register of the failed write again before its next write.
    * @param isConflict true if the store refused the failed write. Otherwise the process leaves the register, because the store may execute the write later.
    */
   leave(isConflict: boolean): void
@@ -66,12 +69,13 @@ export interface RegisterWriter {
 /** The announcing of events by a process. `key` is always the full key of a document, with the prefix of the tenant. */
 export interface Announcing {
   /**
-   * Runs a change of a document and the announcement of its events. Until it succeeds, the document stays in the register.
+   * Begins a change of a document and the announcement of its events. Returns the function that ends it, with the error of a failure. After a failure, the
+   * document stays in the register.
    * @param isLimited false if the events need not be stored
    * @throws {OverloadError} if too many documents wait for their announcement
    */
-  during<T>(key: string, isLimited: boolean, work: () => Promise<T>): Promise<T>
-  /** Notes that an event of the document will be stored under the mark. Call it only in the work of `during`. */
+  begin(key: string, isLimited: boolean): (error?: unknown) => void
+  /** Notes that an event of the document will be stored under the mark. Call it only after `begin`. */
   note(key: string, event: Stored): void
   /** Returns true if the event is certainly announced, as far as this process knows. */
   isAnnounced(key: string, event: Stored): boolean
@@ -90,7 +94,7 @@ export interface Announcing {
 
 /** Announces only new events. Dry runs and rebuilds use it, because they change nothing that others see. */
 export const noAnnouncing: Announcing = {
-  during: (_key, _isLimited, work) => work(),
+  begin: () => () => {},
   note() {},
   isAnnounced: (_key, { mark }) => mark !== '',
   open: async (_key, events) => events.filter(({ mark }) => mark === ''),
@@ -99,10 +103,19 @@ export const noAnnouncing: Announcing = {
   async sweep() {},
 }
 
+/** A register of this process. `keys` may have documents whose events are all announced. */
+type OwnRegister = Omit<Register, 'keys'> & {
+  register: number
+  etag: string | undefined
+  isStored: boolean
+  storedAt: number
+  keys: Set<string>
+}
+
 interface Open {
   running: number
   /** The Ids of events that this process stored, and has not announced. */
-  pending: Set<string>
+  pending?: Set<string>
 }
 
 /** The largest number of documents that wait for their announcement after a failure. It bounds the register. */
@@ -140,94 +153,106 @@ export function createAnnouncing({
   /** The documents to visit, because a save or an announcement failed, each with its last failure. */
   const failed = new Map<string, unknown>()
   const visits = new Map<string, Visit>()
-  /** The marks under which this process has stored events. */
-  const ownMarks = new Set<Mark>()
+  /** The registers of this process by the mark of their events. Registers that the process has left stay. */
+  const byMark = new Map<Mark, OwnRegister>()
   /** The newest known epoch of each register. */
   const epochs = new Map<number, number>()
   const known = new LRUCache<string, true>({ max: maxKnown })
   const seen = new Map<number, Pick<Register, 'by' | 'beat'> & { since: number }>()
 
-  let current: (Omit<Register, 'keys'> & { register: number; etag: string | undefined; isStored: boolean }) | undefined
-  let storedKeys: ReadonlySet<string> = new Set()
-  let storedAt = Number.NEGATIVE_INFINITY
-  let isDue = false
+  /** The registers of this process, with the one for the next batch first. */
+  let owned: OwnRegister[] = []
+  const leave = (own: OwnRegister) => {
+    owned = owned.filter((one) => one !== own)
+  }
+  /** The register that the next batch writes, although it stores no event there. */
+  let due: OwnRegister | undefined
+  /** The register of the batch that is being written. */
+  let current: OwnRegister | undefined
 
-  /** Takes the etag of the own register from a read, or leaves the register if another process has taken it. */
-  function check(own: NonNullable<typeof current>, found: ReadonlyMap<string, StoredDocument>): void {
+  /** Takes the etag of an own register from a read, or leaves the register if another process has taken it. */
+  function check(own: OwnRegister, found: ReadonlyMap<string, StoredDocument>): void {
     const stored = found.get(keyOfRegister(own.register))
     if ((stored?.value as Register | undefined)?.by === own.by) own.etag = stored?.etag
-    else if (current === own) current = undefined
+    else leave(own)
   }
 
-  const unannounced = (): string[] =>
-    [...documents].flatMap(([key, { pending }]) => (pending.size > 0 || failed.has(key) ? [key] : []))
+  const isOpen = (key: string): boolean => (documents.get(key)?.pending?.size ?? 0) > 0 || failed.has(key)
+
+  /** Takes registers with empty lists: only one if most registers are in use. */
+  async function take(readRegisters: Read): Promise<void> {
+    const found = await readRegisters(registerKeys)
+    const free = [...registerKeys.keys()].filter((register) => !registerIn(found, register)?.keys.length)
+    for (let left = free.length > registerCount / 2 ? usedInTurn : 1; left > 0 && free.length > 0; left -= 1) {
+      const [register = 0] = free.splice(Math.floor(Math.random() * free.length), 1)
+      const epoch = (registerIn(found, register)?.epoch ?? 0) + 1
+      const [by, etag] = [randomUUID().slice(0, 8), found.get(keyOfRegister(register))?.etag]
+      const keys = new Set([...documents.keys()].filter(isOpen))
+      owned.push({ register, epoch, by, beat: 0, etag, isStored: false, keys, storedAt: Number.NEGATIVE_INFINITY })
+    }
+  }
 
   const writer: RegisterWriter = {
     watched() {
-      if (!current?.isStored || current.etag !== undefined) return { keys: [], check() {} }
-      const own = current
-      const { beat } = own
+      const unsure = owned.filter(({ isStored, etag }) => isStored && etag === undefined)
+      const beats = unsure.map(({ beat }) => beat)
       return {
-        keys: [keyOfRegister(own.register)],
+        keys: unsure.map(({ register }) => keyOfRegister(register)),
         check(found) {
           // Another batch may have written the register since this read.
-          if (own.beat === beat) check(own, found)
+          for (const [index, own] of unsure.entries()) if (own.beat === beats[index]) check(own, found)
         },
       }
     },
 
     async open(readRegisters) {
-      if (current?.isStored && current.etag === undefined)
+      if (due && !owned.includes(due)) due = undefined
+      if (owned.length === 0) await take(readRegisters)
+      current = due ?? owned[0]
+      if (current?.isStored && current.etag === undefined) {
         check(current, await readRegisters([keyOfRegister(current.register)]))
-      if (current) return
-      const found = await readRegisters(registerKeys)
-      const free = registerKeys.flatMap((_, register) =>
-        (registerIn(found, register)?.keys.length ?? 0) === 0 ? [register] : [],
-      )
-      const register = free[Math.floor(Math.random() * free.length)]
-      if (register === undefined) return
-      const epoch = (registerIn(found, register)?.epoch ?? 0) + 1
-      const [by, etag] = [randomUUID().slice(0, 8), found.get(keyOfRegister(register))?.etag]
-      current = { register, epoch, by, beat: 0, etag, isStored: false }
+        if (!owned.includes(current)) return await writer.open(readRegisters)
+      }
+      owned = [...owned.filter((own) => own !== current), ...(current ? [current] : [])]
     },
 
     draft() {
       const own = current
       if (!own) return { mark: noFreeRegister, writes: () => [], stored() {} }
       const { register, epoch, by, etag } = own
-      const beat = own.beat + 1
-      let [isUsed, isWritten, keys] = [false, false, [] as string[]]
+      const [beat, mark] = [own.beat + 1, markOf(register, own)]
+      let [isUsed, isWritten] = [false, false]
       return {
         mark() {
           isUsed = true
-          return markOf(register, own)
+          byMark.set(mark, own)
+          return mark
         },
         writes() {
-          keys = unannounced()
           // Its guard also proves that no other process has taken the register.
-          isWritten = isDue || isUsed
+          isWritten = isUsed || due === own
           if (!isWritten) return []
-          const value = JSON.stringify({ epoch, by, beat, keys } satisfies Register)
+          own.keys = new Set([...own.keys].filter(isOpen))
+          const value = JSON.stringify({ epoch, by, beat, keys: [...own.keys] } satisfies Register)
           return [{ key: keyOfRegister(register), value, guard: etag === undefined ? 'absent' : { etag } }]
         },
         stored(newEtag) {
-          if (!isWritten || current !== own) return
-          Object.assign(own, { beat, etag: newEtag, isStored: true })
-          ;[storedKeys, storedAt, isDue] = [new Set(keys), elapsed(), false]
+          if (isWritten) Object.assign(own, { beat, etag: newEtag, isStored: true, storedAt: elapsed() })
+          if (due === own) due = undefined
         },
       }
     },
 
     leave(isConflict) {
       if (isConflict && current?.isStored) current.etag = undefined
-      else current = undefined
+      else if (current) leave(current)
     },
   }
 
   function isAnnounced(key: string, { event: { Id }, mark }: Stored): boolean {
     if (mark === '') return false
+    if (byMark.has(mark)) return documents.get(key)?.pending?.has(Id) !== true
     if (known.has(Id)) return true
-    if (ownMarks.has(mark)) return documents.get(key)?.pending.has(Id) !== true
     const [register, epoch] = partsOf(mark)
     return epoch < (epochs.get(register) ?? 0)
   }
@@ -240,7 +265,7 @@ export function createAnnouncing({
 
   async function open<E extends Stored>(key: string, events: readonly E[]): Promise<E[]> {
     const unknown = events.filter((event) => !isAnnounced(key, event))
-    const others = unknown.filter(({ mark }) => mark !== '' && !ownMarks.has(mark))
+    const others = unknown.filter(({ mark }) => mark !== '' && !byMark.has(mark))
     if (others.length === 0) return unknown
     const found = await readRegisters([...new Set(others.map(({ mark }) => keyOfRegister(partsOf(mark)[0])))])
     for (const { event, mark } of others) {
@@ -308,7 +333,7 @@ export function createAnnouncing({
     const found = await readRegisters(registerKeys)
     for (const register of registerKeys.keys()) {
       const stored = registerIn(found, register)
-      if (!stored || stored.keys.length === 0 || stored.by === current?.by) {
+      if (!stored || stored.keys.length === 0 || owned.some((own) => own.by === stored.by)) {
         seen.delete(register)
         continue
       }
@@ -319,13 +344,14 @@ export function createAnnouncing({
     }
   }
 
+  /** Writes the registers of which a key is announced, or whose beat is due. */
   async function tellOpen(): Promise<void> {
-    if (!current?.isStored) return
-    const open = new Set(unannounced())
-    const isSettled = [...storedKeys].some((key) => !open.has(key))
-    if (!isSettled && (storedKeys.size === 0 || elapsed() - storedAt < beatMs)) return
-    isDue = true
-    await flush(keyOfRegister(current.register))
+    for (const own of owned) {
+      const isSettled = ![...own.keys].every(isOpen)
+      if (!own.isStored || own.keys.size === 0 || (!isSettled && elapsed() - own.storedAt < beatMs)) continue
+      due = own
+      await flush(keyOfRegister(own.register))
+    }
   }
 
   let othersSeenAt = Number.NEGATIVE_INFINITY
@@ -335,37 +361,33 @@ export function createAnnouncing({
     isAnnounced,
     open,
 
-    async during(key, isLimited, work) {
+    begin(key, isLimited) {
       if (isLimited && failed.size >= maxFailed)
         throw new OverloadError(
           'too many changes wait until the store and Kafka answer; nothing more is stored until then',
         )
-      const document = documents.get(key) ?? { running: 0, pending: new Set<string>() }
+      const document: Open = documents.get(key) ?? { running: 0 }
       documents.set(key, document)
       document.running += 1
-      try {
-        return await work()
-      } catch (error) {
-        if (isUncertain(error) || isUncertain((error as Error).cause) || document.pending.size > 0)
+      return (error) => {
+        if (error && (isUncertain(error) || isUncertain((error as Error).cause) || document.pending?.size))
           failed.set(key, error)
-        throw error
-      } finally {
         document.running -= 1
         if (document.running === 0 && !failed.has(key)) documents.delete(key)
       }
     },
 
     note(key, { event: { Id }, mark }) {
-      ownMarks.add(mark)
-      documents.get(key)?.pending.add(Id)
+      byMark.get(mark)?.keys.add(key)
+      const document = documents.get(key)
+      if (!document) return
+      document.pending ??= new Set()
+      document.pending.add(Id)
     },
 
     announced(key, ids) {
       const document = documents.get(key)
-      for (const id of ids) {
-        document?.pending.delete(id)
-        known.set(id, true)
-      }
+      for (const id of ids) if (!document?.pending?.delete(id)) known.set(id, true)
     },
 
     onVisit(name, visit) {

@@ -51,7 +51,7 @@ export function createDocuments(
 ): DocumentsOf {
   const reader = createReader(sidecar)
   const announcing = createAnnouncing({
-    read: (keys) => sidecar.read(keys),
+    read: (keys) => callSidecar(() => sidecar.read(keys)),
     replace: (key, decide) =>
       changeMany({
         key,
@@ -66,12 +66,13 @@ export function createDocuments(
     elapsed,
   })
   const changeMany = createUnitOfWork(sidecar, createArrivalLists(now, { register: announcing.writer, elapsed }), watch)
-  const call = <T>(name: string, work: () => Promise<T>) => callSidecar(() => asSpan(name, internal, work))
-  const read: Read = (keys) => call('read state', () => reader.read(keys))
-  const scan: Read = (keys) => call('read state', () => reader.scan(keys))
-  const change: UnitOfWork = (work) => call('change state', () => changeMany(work))
-  return (tenant) => {
-    const space = isShared ? '' : spaceOf(tenant)
+  const reading =
+    (work: Read): Read =>
+    (keys) =>
+      callSidecar(() => asSpan('read state', internal, () => work(keys)))
+  const [read, scan] = [reading(reader.read), reading(reader.scan)]
+  const change: UnitOfWork = (work) => asSpan('change state', internal, () => changeMany(work))
+  function documentsIn(space: string): Documents {
     const own = { read: readIn(space, read), scan: readIn(space, scan) }
     return {
       read: own.read,
@@ -82,6 +83,8 @@ export function createDocuments(
       announcing,
     }
   }
+  const common = documentsIn('')
+  return (tenant) => (isShared || tenant === '' ? common : documentsIn(spaceOf(tenant)))
 }
 
 interface DocumentsOptions {

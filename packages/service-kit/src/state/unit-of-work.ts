@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type BatcherOptions, createBatcher, type QueueWatch, type Settled } from '../sidecar/batcher.ts'
+import { callSidecar } from '../sidecar/handler-time.ts'
 import {
   addMissing,
   addMissingInBulk,
@@ -40,6 +41,8 @@ interface Work<R> {
    */
   beside?: string[]
   bytes: number
+  /** The kind of the operation. While most operations of a kind find their document, it is read first (createIndependent). */
+  kind?: string
   /** True if the operation may store events that are announced later (announcing.ts). */
   announces?: boolean
   /** The run to which the operation belongs. If an operation of a run fails, so do its later ones. */
@@ -78,7 +81,7 @@ export function createUnitOfWork(sidecar: Sidecar, lists: ArrivalLists, watch?: 
     if (!create) throw new SidecarError('write state', unsuitable(store))
     return create(sidecar, lists, watch, store)
   })
-  return async <R>(work: Work<R>) => (await strategy())(work)
+  return async <R>(work: Work<R>) => (await callSidecar(strategy))(work)
 }
 
 /** Returns the reason why a store type is unsuitable; undefined for a suitable type. */
@@ -177,8 +180,8 @@ const maxInFlight = 4
 
 interface Batch {
   results: Map<Work<unknown>, Settled<unknown>>
-  /** The number of documents that existed before the batch. */
-  existing: number
+  /** The operations whose document existed before the batch. */
+  existing: Set<Work<unknown>>
 }
 
 /** The outcome of a save: the keys of the documents that were not written, and the error if there are such keys. */
@@ -193,9 +196,9 @@ const allSaved: Saved = { error: undefined, missing: new Set() }
  * Creates the unit of work for a remote store, where round trips are expensive, and replicas must not make each other wait. A bulk save writes all
  * documents, each with its own guard (docs/adr/0017).
  *
- * If `choosesEtags` is true, batches treat their documents as absent without reading them. If a document exists, its guard fails, and its operation
- * runs again with a read. While most documents exist, batches read first. Without its etag, a stored document could be the operation's own write or
- * an equal one of an earlier run. Such a store also saves the list together with the documents.
+ * If `choosesEtags` is true, batches treat documents as absent without reading them. If a document exists, its guard fails, and its operation runs
+ * again with a read. While most documents of a kind of operations exist, batches read them first. Without its etag, a stored document could be the
+ * operation's own write or an equal one of an earlier run. Such a store also saves the list together with the documents.
  */
 export function createIndependent(
   sidecar: Sidecar,
@@ -204,7 +207,8 @@ export function createIndependent(
   { choosesEtags }: Pick<Store, 'choosesEtags'>,
 ): UnitOfWork {
   const backoffMs = sidecar.writeIntervalMs / 2
-  let mostExist = !choosesEtags
+  /** The kinds of operations whose last documents mostly existed. */
+  const updating = new Set<string | undefined>()
   let listed: Promise<unknown> = Promise.resolve()
   /** Runs drafts of the list in sequence, because each draft continues the chunk of the previous draft. */
   function alone<R>(run: () => Promise<R>): Promise<R> {
@@ -216,13 +220,13 @@ export function createIndependent(
   /** Runs all operations and saves their writes. */
   async function execute(works: Work<unknown>[], batch: Batch, attempt: number): Promise<Saved> {
     const list = lists(works)
-    const isRead = attempt > 1 || mostExist
-    const asked = isRead ? works.flatMap(keysOf) : []
+    const isRead = attempt > 1 || !choosesEtags
+    const asked = works.filter(({ kind }) => isRead || updating.has(kind)).flatMap(keysOf)
     const watched = list.watched()
     const keys = [...new Set([...watched.keys, ...asked])]
     const read = keys.length > 0 ? await sidecar.read(keys) : new Map<string, StoredDocument>()
     if (attempt >= askedOneByOneFrom) await addMissing(sidecar, read, asked)
-    batch.existing += works.filter(({ key }) => read.has(key)).length
+    for (const work of works) if (read.has(work.key)) batch.existing.add(work)
     const { writes, saved } = await alone(async () => {
       watched.check(read)
       await list.open((keys) => sidecar.read(keys))
@@ -278,9 +282,12 @@ export function createIndependent(
   }
 
   async function flush(works: Work<unknown>[]): Promise<Settled<unknown>[]> {
-    const batch: Batch = { results: new Map(), existing: 0 }
+    const batch: Batch = { results: new Map(), existing: new Set() }
     await settle(works, batch)
-    mostExist = !choosesEtags || batch.existing > works.length / 2
+    for (const [kind, some] of Map.groupBy(works, ({ kind }) => kind)) {
+      if (some.filter((work) => batch.existing.has(work)).length > some.length / 2) updating.add(kind)
+      else updating.delete(kind)
+    }
     return works.map((work) => batch.results.get(work) as Settled<unknown>)
   }
 

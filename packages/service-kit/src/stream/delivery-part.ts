@@ -101,7 +101,9 @@ export function createPartHandler(
       let open = records
       while (open.length > 0) {
         let count = 0
-        for (const result of await attemptRun(open)) {
+        const only = open.length === 1 ? open[0] : undefined
+        const attempts = only ? [await attempt(only, { isLast: false, isFollowed: false })] : await attemptRun(open)
+        for (const result of attempts) {
           if (isHeld(result)) break
           if (isBug(result)) return open.slice(count)
           results.set(open[count] as BulkEntry, result)

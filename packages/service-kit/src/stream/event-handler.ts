@@ -202,17 +202,21 @@ export function createEventHandler(topic: string, handlers: Handlers, options: E
   }
 
   return {
-    async attempt(delivery, whole, { isLast, isFollowed, isRepeated, run, passOn }) {
+    attempt(delivery, whole, { isLast, isFollowed, isRepeated, run, passOn }) {
       const { value: document, traceparent, tracestate, arrivedAt } = delivery
       const trace = { ...(traceparent && { traceparent }), ...(tracestate && { tracestate }) }
       const handling: Handling = { document, trace, arrivedAt, isFollowed, run, passOn }
       const onRead = (envelope: Envelope) => whole.read(handling, delivery, envelope)
-      return within(handling, async () => {
+      // The calls of an ended handler are refused, but not the calls that follow it.
+      const afterHandler = <T>(work: () => Promise<T>) =>
+        handling.time ? within({ ...handling, time: undefined }, work) : work()
+      return within(handling, async (): Promise<Result> => {
         try {
           const result = await handle(delivery, onRead, isLast)
           const fault = typeof result === 'string' ? undefined : result
-          if (fault && isRepeated && (await isStored?.(topic, delivery))) fault.isStored = true
-          if (fault) await putAside(delivery, fault, onRead)
+          if (fault && isRepeated && (await afterHandler(async () => isStored?.(topic, delivery))))
+            fault.isStored = true
+          if (fault) await afterHandler(() => putAside(delivery, fault, onRead))
           handling.span?.end(fault?.code)
           onEnded(fault !== undefined && bugs.has(fault.code))
           return typeof result === 'string' ? result : 'dead-letter'

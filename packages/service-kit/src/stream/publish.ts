@@ -1,7 +1,6 @@
 import { type Envelope, type ReceivedEnvelope, typeOf } from '@orderflow/envelope'
 import { keyFields, keyOf, topicOfEvent } from '@orderflow/envelope/kafka'
 import { createBatcher, type QueueWatch } from '../sidecar/batcher.ts'
-import { callSidecar } from '../sidecar/handler-time.ts'
 import { isRefusal, type OutgoingEvent, type Sidecar } from '../sidecar/sidecar.ts'
 import {
   ended,
@@ -66,11 +65,13 @@ export function createPublish(
   return async (topic, envelope) => {
     noteIds(envelope)
     const key = keyOf(envelope, keyFields(envelope, topic))
-    await inTrace(topic, key, envelope, tracing, ({ traceparent, tracestate }) =>
-      publish(recordOf(topic, key, envelope, trust, traceparent, tracestate)),
-    ).catch((error: unknown) => {
+    try {
+      await inTrace(topic, key, envelope, tracing, ({ traceparent, tracestate }) =>
+        publish(recordOf(topic, key, envelope, trust, traceparent, tracestate)),
+      )
+    } catch (error) {
       throw isRefusal(error) ? new RefusedEventError(topic, envelope, error) : error
-    })
+    }
   }
 }
 
@@ -79,8 +80,9 @@ const besideBytes = 4_096
 
 /** Refuses an event that is too large for its topic. It is called before the event is stored. @throws {RefusedEventError} */
 export function requirePublishable(envelope: Envelope): void {
+  // All other fields together are far below the limit.
+  if (Buffer.byteLength(JSON.stringify(envelope.Payload)) < limits.maxBytes / 2) return
   const text = JSON.stringify(envelope)
-  if (Buffer.byteLength(text) < limits.maxBytes) return
   const topic = topicOfEvent(envelope.Name) as string
   try {
     requireSize({ topic, key: undefined, value: Buffer.from(text), headers: {} }, besideBytes)
@@ -93,7 +95,7 @@ export function requirePublishable(envelope: Envelope): void {
  * Publishes an event in its trace. If the trace is recorded, the record's `traceparent` names a new span. Otherwise the record gets the received
  * `traceparent`. In the trace of the received event or request, the record also gets its `tracestate`.
  */
-async function inTrace(
+function inTrace(
   topic: string,
   key: string | undefined,
   envelope: ReceivedEnvelope,
@@ -102,7 +104,7 @@ async function inTrace(
 ): Promise<void> {
   const span = tracing && spanOf(topic, key, envelope, tracing)
   if (!span) return publish(handedOn(envelope, tracing))
-  await ended(span, () =>
+  return ended(span, () =>
     within({ ...handled(), document: undefined, span }, () =>
       publish({ traceparent: traceparentOf(span.context), ...tracestateOf(span.context.traceId) }),
     ),
@@ -195,7 +197,7 @@ export function createPublisher(
     queues.set(topic, queue)
     return queue
   }
-  return (event) => callSidecar(() => (queues.get(event.topic) ?? open(event.topic))(event))
+  return (event) => (queues.get(event.topic) ?? open(event.topic))(event)
 }
 
 /** Returns the size of a record in bytes. The key is counted twice, because it is also sent as a header. */

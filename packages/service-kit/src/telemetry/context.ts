@@ -21,10 +21,23 @@ export interface Handling extends Ids {
   run?: Run | undefined
   /** Begins the next record of the run. A handler calls it when its only change waits to be saved. */
   passOn?: (() => void) | undefined
+  /** The time of the running handler (sidecar/handler-time.ts). It stays after a handler was ended, whose later calls are refused. */
+  time?: HandlerTime | undefined
   /** The received headers of the trace. */
   trace?: TraceHeaders
   span?: Span | undefined
   links?: readonly SpanContext[]
+}
+
+export interface HandlerTime {
+  /** The number of checks at which the handler did not wait for the sidecar. After a pause of the process, there is only one check. */
+  checks: number
+  /** The number of open calls to the sidecar. */
+  calls: number
+  /** The time at which the handler began to wait for the sidecar. */
+  waitsSince: number
+  isOver: boolean
+  end: () => void
 }
 
 /** Records of one key in a delivery. If each changes one document, their changes may be saved together. */

@@ -9,6 +9,17 @@ import { isInfrastructure } from '../../src/stream/fault.ts'
 import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
 import { accountId, Clock, event, logOf, outage, revisionsIn, start } from './account.ts'
 
+/** Runs a change of a document, and the announcement of its events. */
+async function during<T>(announcing: Announcing, key: string, isLimited: boolean, work: () => Promise<T>): Promise<T> {
+  const end = announcing.begin(key, isLimited)
+  const result = await work().catch((error: unknown) => {
+    end(error)
+    throw error
+  })
+  end()
+  return result
+}
+
 interface Register {
   epoch: number
   keys: string[]
@@ -101,7 +112,7 @@ describe('the registers of processes', () => {
       visited.push(key)
     })
     const keys = ['account/1', 'account/broken', 'account/with a space', 'tenant/x/account/2']
-    await Promise.all(keys.map((key) => announcing.during(key, true, () => Promise.reject(outage())).catch(() => {})))
+    await Promise.all(keys.map((key) => during(announcing, key, true, () => Promise.reject(outage())).catch(() => {})))
     await announcing.sweep()
     expect(visited).to.have.members(keys.filter((key) => key !== 'account/broken'))
     expect(reported.map(String)).to.deep.equal(['TypeError: a bug'])
@@ -120,8 +131,8 @@ describe('the registers of processes', () => {
     it(`accept further changes after 1,000 documents that were not changed because ${name}`, async () => {
       const { announcing } = announcingOf()
       for (let index = 0; index < 1_000; index += 1)
-        await announcing.during(`account/${index}`, true, () => Promise.reject(error)).catch(() => {})
-      expect(await announcing.during('account/one more', true, async () => 1)).to.equal(1)
+        await during(announcing, `account/${index}`, true, () => Promise.reject(error)).catch(() => {})
+      expect(await during(announcing, 'account/one more', true, async () => 1)).to.equal(1)
     })
   }
 
@@ -129,8 +140,8 @@ describe('the registers of processes', () => {
     const { announcing } = announcingOf()
     const uncertain = new UncertainError('It is not known whether the event reached the log.', { cause: outage() })
     for (let index = 0; index < 1_000; index += 1)
-      await announcing.during(`account/${index}`, true, () => Promise.reject(uncertain)).catch(() => {})
-    const refused = await announcing.during('account/one more', true, async () => 1).catch((error: unknown) => error)
+      await during(announcing, `account/${index}`, true, () => Promise.reject(uncertain)).catch(() => {})
+    const refused = await during(announcing, 'account/one more', true, async () => 1).catch((error: unknown) => error)
     expect(refused).to.have.property('code', 'overload')
   })
 
@@ -145,7 +156,7 @@ describe('the registers of processes', () => {
       const good = Array.from({ length: 10 }, (_, index) => `account/good ${index}`)
       const keys = [...Array.from({ length: 200 }, (_, index) => `account/broken ${index}`), ...good]
       if (owner === 'a running process')
-        for (const key of keys) await announcing.during(key, true, () => Promise.reject(outage())).catch(() => {})
+        for (const key of keys) await during(announcing, key, true, () => Promise.reject(outage())).catch(() => {})
       else registers.set('announcing/3', { epoch: 1, by: 'ended', beat: 1, keys })
       // A sweep that fails visits 50 documents. The register of an ended process is taken after 20 s without a change.
       for (let sweep = 0; sweep < 5; sweep += 1) {
@@ -166,7 +177,7 @@ describe('the registers of processes', () => {
       if (isDown) throw outage()
     })
     const change = (key: string) =>
-      announcing.during(key, true, () => (isDown ? Promise.reject(outage()) : Promise.resolve(1)))
+      during(announcing, key, true, () => (isDown ? Promise.reject(outage()) : Promise.resolve(1)))
     for (let index = 0; index < 1_000; index += 1) await change(`account/${index}`).catch(() => {})
     const refused = await change('account/one more').catch((error: unknown) => error)
     expect(refused).to.have.property('code', 'overload')
@@ -189,7 +200,7 @@ describe('the documents of a process', () => {
       announcing.note('account/1', stored)
       throw new Error('the handler is over')
     }
-    await announcing.during('account/1', true, work).catch(() => {})
+    await during(announcing, 'account/1', true, work).catch(() => {})
     expect(announcing.isAnnounced('account/1', stored)).to.equal(false)
   })
 
