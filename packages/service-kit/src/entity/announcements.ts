@@ -4,10 +4,6 @@ import { beginCall } from '../sidecar/handler-time.ts'
 import type { Announcing } from '../state/announcing.ts'
 import { type Publish, RefusedEventError } from '../stream/publish.ts'
 
-interface Call {
-  end: Promise<void> | undefined
-}
-
 /**
  * Creates the function that announces events of a document: it publishes them in the given sequence, and resolves when the log has all of them. Calls
  * share the publication of an event. If an event fails, so do the waiting events of its key, because they must not overtake it.
@@ -18,9 +14,9 @@ export function createAnnounce(
 ): (key: string, events: readonly FullEvent[]) => Promise<void> {
   const publishing = new Set<string>()
   /** The last call for each document. It ends after all earlier calls. */
-  const calls = new Map<string, Call>()
+  const calls = new Map<string, { end?: Promise<void> }>()
 
-  async function announce(key: string, events: readonly FullEvent[], call: Call): Promise<void> {
+  async function announce(key: string, events: readonly FullEvent[], call: { end?: Promise<void> }): Promise<void> {
     // The wait for another call's publication is a wait for the sidecar, too. A handler that has ended begins no call.
     const endCall = beginCall()
     const earlier = calls.get(key)?.end
@@ -35,11 +31,7 @@ export function createAnnounce(
     endCall()
     const shared = own.length < events.length ? before : undefined
     const failure = [shared, ...results].find((result) => result?.status === 'rejected')
-    const announced = failure ? announcedOf(own, results, shared) : own
-    onAnnounced(
-      key,
-      announced.map(({ Id }) => Id),
-    )
+    onAnnounced(key, failure ? announcedOf(own, results, shared) : own)
     if (failure) throw failure.reason
   }
 
@@ -57,7 +49,7 @@ export function createAnnounce(
   }
 
   return (key, events) => {
-    const call: Call = { end: undefined }
+    const call: { end?: Promise<void> } = {}
     call.end = announce(key, events, call)
     return call.end
   }

@@ -104,7 +104,7 @@ export function openEntity<S, V, T extends OwnType, F extends EventName, O exten
   const { name, facts, answersRequest, view } = definition as AnyDefinition<S, V>
   const rules = rulesOf(definition as AnyDefinition<S, V>)
   const announcing = () => documents('').announcing
-  const announce = createAnnounce(publish, (key, ids) => announcing().announced(key, ids))
+  const announce = createAnnounce(publish, (key, events) => announcing().announced(key, events))
   /** The facts that this process saved last, which need no read when they arrive from the log. */
   const recentFacts = new LRUCache<string, FullEvent>({ max: maxSavedFacts })
   // The generation changes when the store may have lost writes.

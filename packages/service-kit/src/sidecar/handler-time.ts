@@ -86,5 +86,9 @@ export function beginCall(): () => void {
 /** Makes a call to the sidecar. @throws {HandlerTimeoutError} if the handler has already ended */
 export async function callSidecar<T>(call: () => Promise<T>): Promise<T> {
   const endCall = beginCall()
-  return await call().finally(endCall)
+  try {
+    return await call()
+  } finally {
+    endCall()
+  }
 }

@@ -82,7 +82,7 @@ export interface Announcing {
   /** Returns the events that are perhaps not announced. It reads the registers of other processes. */
   open<E extends Stored>(key: string, events: readonly E[]): Promise<E[]>
   /** Notes that events were announced. */
-  announced(key: string, ids: readonly string[]): void
+  announced(key: string, events: readonly Stored['event'][]): void
   /** @param name the first part of the documents' keys, without the prefix of the tenant */
   onVisit(name: string, visit: Visit): void
   /**
@@ -385,9 +385,9 @@ export function createAnnouncing({
       document.pending.add(Id)
     },
 
-    announced(key, ids) {
+    announced(key, events) {
       const document = documents.get(key)
-      for (const id of ids) if (!document?.pending?.delete(id)) known.set(id, true)
+      for (const { Id } of events) if (!document?.pending?.delete(Id)) known.set(Id, true)
     },
 
     onVisit(name, visit) {

@@ -29,7 +29,7 @@ async function announced(events: FullEvent[], failures: Map<FullEvent, Error>) {
       const failure = failures.get(event as FullEvent)
       if (failure) throw failure
     },
-    (_key, known) => noted.push(...known),
+    (_key, known) => noted.push(...known.map(({ Id }) => Id)),
   )
   const error = await announce('payment/1', events).catch((thrown: unknown) => thrown)
   return { noted: events.filter(({ Id }) => noted.includes(Id)), error }

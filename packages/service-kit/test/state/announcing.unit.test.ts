@@ -188,7 +188,7 @@ describe('the writer of the registers', () => {
       const [{ value }] = draft.writes() as [Write]
       lists.push((JSON.parse(value) as { keys: string[] }).keys)
       draft.stored('etag')
-      announced(key, [`${index}`])
+      announced(key, [{ Id: `${index}` }])
       end()
     }
     const slow = (index: number) => (index % inTurn === 0 ? ['account/slow'] : [])
