@@ -357,7 +357,7 @@ export function openEntity<S, V, T extends OwnType, F extends EventName, O exten
 }
 
 /** More facts than a process saves during the usual delay of the log. */
-const maxSavedFacts = 5_000
+const maxSavedFacts = 2_000
 /** An estimate of the largest usual document, for the limits of a batch. */
 const documentBytes = 8_000
 
