@@ -40,11 +40,9 @@ export function collect<N extends EventName>(
 
 /** Returns stored facts with the newest Version of each event. */
 export function upcastFacts<S>(state: S): S {
-  const facts = state as Record<string, FullEvent<EventName>>
-  const isNewest = Object.values(facts).every((event) => upcast(event) === event)
-  return isNewest
-    ? state
-    : (Object.fromEntries(Object.entries(facts).map(([name, event]) => [name, upcast(event)])) as S)
+  const events = Object.entries(state as Record<string, FullEvent<EventName>>)
+  if (events.every(([, event]) => upcast(event) === event)) return state
+  return Object.fromEntries(events.map(([name, event]) => [name, upcast(event)])) as S
 }
 
 /** Returns the cause that an event names; undefined if it names none. */

@@ -107,8 +107,8 @@ export const noAnnouncing: Announcing = {
 type OwnRegister = Omit<Register, 'keys'> & {
   register: number
   etag: string | undefined
-  isStored: boolean
-  storedAt: number
+  /** The time of its last write; undefined if this process has not written it. */
+  storedAt: number | undefined
   keys: Set<string>
 }
 
@@ -183,18 +183,18 @@ export function createAnnouncing({
   async function take(readRegisters: Read): Promise<void> {
     const found = await readRegisters(registerKeys)
     const free = [...registerKeys.keys()].filter((register) => !registerIn(found, register)?.keys.length)
+    const keys = [...documents.keys()].filter(isOpen)
     for (let left = free.length > registerCount / 2 ? usedInTurn : 1; left > 0 && free.length > 0; left -= 1) {
       const [register = 0] = free.splice(Math.floor(Math.random() * free.length), 1)
       const epoch = (registerIn(found, register)?.epoch ?? 0) + 1
       const [by, etag] = [randomUUID().slice(0, 8), found.get(keyOfRegister(register))?.etag]
-      const keys = new Set([...documents.keys()].filter(isOpen))
-      owned.push({ register, epoch, by, beat: 0, etag, isStored: false, keys, storedAt: Number.NEGATIVE_INFINITY })
+      owned.push({ register, epoch, by, beat: 0, etag, storedAt: undefined, keys: new Set(keys) })
     }
   }
 
   const writer: RegisterWriter = {
     watched() {
-      const unsure = owned.filter(({ isStored, etag }) => isStored && etag === undefined)
+      const unsure = owned.filter(({ storedAt, etag }) => storedAt !== undefined && etag === undefined)
       const beats = unsure.map(({ beat }) => beat)
       return {
         keys: unsure.map(({ register }) => keyOfRegister(register)),
@@ -209,7 +209,7 @@ export function createAnnouncing({
       if (due && !owned.includes(due)) due = undefined
       if (owned.length === 0) await take(readRegisters)
       current = due ?? owned[0]
-      if (current?.isStored && current.etag === undefined) {
+      if (current?.storedAt !== undefined && current.etag === undefined) {
         check(current, await readRegisters([keyOfRegister(current.register)]))
         if (!owned.includes(current)) return await writer.open(readRegisters)
       }
@@ -237,14 +237,14 @@ export function createAnnouncing({
           return [{ key: keyOfRegister(register), value, guard: etag === undefined ? 'absent' : { etag } }]
         },
         stored(newEtag) {
-          if (isWritten) Object.assign(own, { beat, etag: newEtag, isStored: true, storedAt: elapsed() })
+          if (isWritten) Object.assign(own, { beat, etag: newEtag, storedAt: elapsed() })
           if (due === own) due = undefined
         },
       }
     },
 
     leave(isConflict) {
-      if (isConflict && current?.isStored) current.etag = undefined
+      if (isConflict && current?.storedAt !== undefined) current.etag = undefined
       else if (current) leave(current)
     },
   }
@@ -348,7 +348,8 @@ export function createAnnouncing({
   async function tellOpen(): Promise<void> {
     for (const own of owned) {
       const isSettled = ![...own.keys].every(isOpen)
-      if (!own.isStored || own.keys.size === 0 || (!isSettled && elapsed() - own.storedAt < beatMs)) continue
+      if (own.storedAt === undefined || own.keys.size === 0) continue
+      if (!isSettled && elapsed() - own.storedAt < beatMs) continue
       due = own
       await flush(keyOfRegister(own.register))
     }
