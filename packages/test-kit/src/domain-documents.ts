@@ -2,7 +2,7 @@ import { contentOf } from '@orderflow/service-kit/operations'
 
 export type Documents = Record<string, unknown>
 
-const internal = new Set(['fence', 'log-positions'])
+const internal = new Set(['fence', 'log-positions', 'store-id'])
 
 /** Returns a service’s documents by key, as far as they follow from the log. Leaves out the documents of processes and requests. */
 export function domainDocuments(stored: [key: string, json: string][]): Documents {

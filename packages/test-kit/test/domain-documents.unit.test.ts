@@ -16,7 +16,15 @@ describe('domainDocuments', () => {
   })
 
   it('leaves out the documents of processes and requests', () => {
-    const internal = ['list/0', 'list/0/1', 'announcing/7', 'payment-request/1/claim', 'fence', 'log-positions']
+    const internal = [
+      'list/0',
+      'list/0/1',
+      'announcing/7',
+      'payment-request/1/claim',
+      'fence',
+      'log-positions',
+      'store-id',
+    ]
     const stored = Object.fromEntries([...internal, 'payment/1'].map((key) => [`payment-service||${key}`, {}]))
     expect(domainDocuments(texts(stored))).to.deep.equal({ 'payment/1': {} })
   })

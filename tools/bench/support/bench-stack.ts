@@ -31,7 +31,7 @@ export interface BenchStack {
   ordersUrl: string
   specOf: (name: ProcessName) => ProcessSpec
   launch: (specs: ProcessSpec[]) => void
-  /** Stops processes with SIGTERM, as a platform does, and waits for their end. */
+  /** Stops processes with SIGTERM, in the given sequence. A service must end before its sidecar, because it announces its last events then. */
   stop: (specs: ProcessSpec[]) => Promise<void>
   signal: (specs: ProcessSpec[], signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT') => void
   /**
@@ -89,7 +89,7 @@ function createBenchStack(plan: Plan, tell: (line: string) => void): BenchStack 
       for (const spec of started) startProcess(folder, profiled(spec))
     },
     stop: async (stopped) => {
-      await Promise.all(stopped.map(({ name }) => stopProcess(folder, name, graceMs)))
+      for (const { name } of stopped) await stopProcess(folder, name, graceMs)
     },
     signal: (signalled, signal) => {
       for (const { name } of signalled) {

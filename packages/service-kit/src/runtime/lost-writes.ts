@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isConflict, type Sidecar } from '../sidecar/sidecar.ts'
-import { isBehind, noMark, type PositionMark, readMark, writeMark } from '../state/position-mark.ts'
+import { isBehind, noMark, type PositionMark, readMark, type StoredMark, writeMark } from '../state/position-mark.ts'
 import type { StoreComparison } from '../state/store-watch.ts'
 import { evidenceOf } from '../stream/event-handler.ts'
 import type { Handled, HandledLog } from '../stream/handled-log.ts'
@@ -55,7 +55,8 @@ export function createLostWrites(options: LostWritesOptions): StoreComparison {
     return `the store ${has} documents in the form of an earlier release; ${rebuild}`
   }
 
-  async function markOf(extents: readonly Handled[], { mark, etag }: Awaited<ReturnType<typeof readMark>>) {
+  async function markOf(extents: readonly Handled[], stored: StoredMark) {
+    const { mark } = stored
     const handled = Object.fromEntries(extents.map((each) => [keyOf(each), String(each.end)]))
     // A partition whose handled part is unknown keeps its position.
     const positions = { ...mark?.positions, ...handled }
@@ -68,7 +69,7 @@ export function createLostWrites(options: LostWritesOptions): StoreComparison {
     const next: PositionMark = { positions, code, since, at, ...(form !== undefined && { form }) }
     // Replicas that start together need not all write the same mark.
     const isSame = mark !== undefined && isFresh(mark, now()) && isDeepStrictEqual({ ...next, at: mark.at }, mark)
-    if (!isSame) await writeMark(sidecar, next, etag)
+    if (!isSame) await writeMark(sidecar, next, stored)
     known = next
   }
 
@@ -95,7 +96,7 @@ export function createLostWrites(options: LostWritesOptions): StoreComparison {
       const extents = await log.extents()
       const old = outdated(stored.mark, extents)
       if (old !== undefined) {
-        await writeMark(sidecar, { ...(stored.mark ?? noMark), lost: old }, stored.etag)
+        await writeMark(sidecar, { ...(stored.mark ?? noMark), lost: old }, stored)
         return old
       }
       const rule = ruleFor(stored.mark, options, known !== undefined)
@@ -103,7 +104,7 @@ export function createLostWrites(options: LostWritesOptions): StoreComparison {
       sidecar.requireServer(current)
       server = current
       if (lost === undefined) return await markComplete(extents, stored)
-      await writeMark(sidecar, { ...(stored.mark ?? noMark), lost: reasonAt(lost) }, stored.etag)
+      await writeMark(sidecar, { ...(stored.mark ?? noMark), lost: reasonAt(lost) }, stored)
       return reasonAt(lost)
     })
   }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Sidecar } from '../sidecar/sidecar.ts'
+import type { Sidecar, Write } from '../sidecar/sidecar.ts'
 
 /** The document in which a store remembers up to which positions of the log it has the effects of events. */
 export interface PositionMark {
@@ -22,18 +22,37 @@ export const entityForm = 'entities 1'
 
 export const markKey = 'log-positions'
 
+/**
+ * A document that is written once, before the first mark. Each mark has its value. So a mark of an emptied store is noticed: with an etag, MongoDB also
+ * writes a document that no longer exists (components-contrib 1.18.3, `UpdateOne` with `SetUpsert`).
+ */
+const storeIdKey = 'store-id'
+
 /** A mark without positions, as if other code had written it. */
 export const noMark: PositionMark = { positions: {}, code: '', since: 0, at: 0 }
 
-export async function readMark(sidecar: Pick<Sidecar, 'readOne'>) {
-  const stored = await sidecar.readOne(markKey)
-  return { mark: stored?.value as PositionMark | undefined, etag: stored?.etag }
+/** The mark of a store, undefined if the store was emptied; and what its next write needs. */
+export interface StoredMark {
+  mark: PositionMark | undefined
+  etag: string | undefined
+  storeId: unknown
 }
 
-/** Writes the mark if it is unchanged since it was read. @param etag the etag of the read mark; undefined if it was absent */
-export async function writeMark(sidecar: Pick<Sidecar, 'save'>, mark: PositionMark, etag: string | undefined) {
-  const guard = etag ? { etag } : 'absent'
-  await sidecar.save([{ key: markKey, value: JSON.stringify(mark), guard }], randomUUID(), 1)
+export async function readMark(sidecar: Pick<Sidecar, 'readOne'>): Promise<StoredMark> {
+  const stored = await sidecar.readOne(markKey)
+  // It exists before each mark, so it is read after the mark.
+  const storeId = (await sidecar.readOne(storeIdKey))?.value
+  const { storeId: marked = storeId, ...mark } = (stored?.value ?? {}) as PositionMark & { storeId?: unknown }
+  return { mark: stored && marked === storeId ? mark : undefined, etag: stored?.etag, storeId }
+}
+
+/** Writes the mark if it is unchanged since it was read. */
+export async function writeMark(sidecar: Pick<Sidecar, 'save'>, mark: PositionMark, { etag, storeId }: StoredMark) {
+  const save = (key: string, value: unknown, guard: NonNullable<Write['guard']>) =>
+    sidecar.save([{ key, value: JSON.stringify(value), guard }], randomUUID(), 1)
+  const id = storeId ?? randomUUID()
+  if (storeId === undefined) await save(storeIdKey, id, 'absent')
+  await save(markKey, { ...mark, storeId: id }, etag ? { etag } : 'absent')
 }
 
 /** Removes the positions and the reason for a rebuild after it. The service then compares its last events, and remembers new positions. */

@@ -201,6 +201,21 @@ for (const type of ['state.sqlite', 'state.postgresql', 'state.mongodb']) {
       expect(await one.compare()).to.match(/orderevents\/0\/0/)
     })
 
+    it('finds a store that was emptied while a replica wrote its mark', async () => {
+      const one = store.replica()
+      expect(await one.compare()).to.equal(undefined)
+      await store.handle(created('a'))
+      await one.remember(true)
+      await store.handle(created('b'))
+      store.sidecar.beforeWrite = () => {
+        store.sidecar.documents.clear()
+        store.sidecar.beforeWrite = () => {}
+      }
+      await one.remember(true).catch(() => {})
+      expect(await one.remember(true)).to.equal('suspect')
+      expect(await one.compare()).to.match(/orderevents\/0\/0/)
+    })
+
     it('ends with the loss that another replica found meanwhile', async () => {
       expect(await store.compare()).to.equal(undefined)
       await store.handle(created('a'))
