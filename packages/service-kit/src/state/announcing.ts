@@ -51,7 +51,8 @@ type Visit = (key: string) => Promise<void>
 
 /** The registers of this process, as part of a batch of writes. */
 export interface RegisterWriter {
-  watched(): { keys: string[]; check(read: ReadonlyMap<string, StoredDocument>): void }
+  /** @param isSequential true if the next batch begins after this one has ended. Only its register is then read. */
+  watched(isSequential: boolean): { keys: string[]; check(read: ReadonlyMap<string, StoredDocument>): void }
   open(read: Read): Promise<void>
   draft(): {
     /** Returns the mark of an event that the batch stores. */
@@ -193,8 +194,9 @@ export function createAnnouncing({
   }
 
   const writer: RegisterWriter = {
-    watched() {
-      const unsure = owned.filter(({ storedAt, etag }) => storedAt !== undefined && etag === undefined)
+    watched(isSequential) {
+      const next = isSequential ? owned.filter((own) => own === (due ?? owned[0])) : owned
+      const unsure = next.filter(({ storedAt, etag }) => storedAt !== undefined && etag === undefined)
       const beats = unsure.map(({ beat }) => beat)
       return {
         keys: unsure.map(({ register }) => keyOfRegister(register)),

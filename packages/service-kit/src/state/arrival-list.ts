@@ -86,7 +86,7 @@ export interface BatchDraft {
   stored(etag?: string): void
 }
 
-export interface BatchLists extends Pick<ArrivalList, 'watched' | 'open'> {
+export interface BatchLists extends Pick<ArrivalList, 'open'>, Pick<RegisterWriter, 'watched'> {
   /** @param isConflict true if the store refused the write */
   leave(isConflict: boolean): void
   draft(): BatchDraft
@@ -132,10 +132,10 @@ export function createArrivalLists(
 }
 
 function together(lists: Map<string, ArrivalList>, register: RegisterWriter | undefined): BatchLists {
-  const all: Pick<BatchLists, 'watched' | 'open' | 'leave'>[] = [...lists.values(), ...(register ? [register] : [])]
+  const all: Omit<BatchLists, 'draft'>[] = [...lists.values(), ...(register ? [register] : [])]
   return {
-    watched() {
-      const each = all.map((list) => list.watched())
+    watched(isSequential) {
+      const each = all.map((list) => list.watched(isSequential))
       return {
         keys: each.flatMap(({ keys }) => keys),
         check: (read) => {

@@ -135,7 +135,7 @@ export function createTransactional(sidecar: Sidecar, lists: ArrivalLists, watch
     for (let attempt = 1; ; attempt += 1) {
       const isAlone = performance.now() > cautiousUntil
       const list = lists(works)
-      const watched = list.watched()
+      const watched = list.watched(true)
       const asked = works.flatMap(keysOf)
       const read = await sidecar.read([...new Set([fenceKey, ...watched.keys, ...asked])])
       const created = new Set(works.map(({ key }) => key).filter((key) => !read.has(key)))
@@ -222,7 +222,7 @@ export function createIndependent(
     const list = lists(works)
     const isRead = attempt > 1 || !choosesEtags
     const asked = works.filter(({ kind }) => isRead || updating.has(kind)).flatMap(keysOf)
-    const watched = list.watched()
+    const watched = list.watched(false)
     const keys = [...new Set([...watched.keys, ...asked])]
     const read = keys.length > 0 ? await sidecar.read(keys) : new Map<string, StoredDocument>()
     if (attempt >= askedOneByOneFrom) await addMissing(sidecar, read, asked)

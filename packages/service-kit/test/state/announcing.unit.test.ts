@@ -154,7 +154,7 @@ describe('the writer of the registers', () => {
     it(`keeps the registers, and uses the newest etags, if a read is older than the last writes and ${what}`, async () => {
       const { writer, stored, write, writeAll } = startWriter()
       const marks = await writeAll()
-      const watched = writer.watched()
+      const watched = writer.watched(false)
       const read = has ? new Map(stored) : new Map()
       expect(watched.keys).to.have.members([...stored.keys()])
       expect(await writeAll()).to.deep.equal(marks)
@@ -163,6 +163,12 @@ describe('the writer of the registers', () => {
       expect(stored.size).to.equal(inTurn)
     })
   }
+
+  it('reads only the register of the next batch if batches run in sequence', async () => {
+    const { writer, stored, writeAll } = startWriter()
+    await writeAll()
+    expect(writer.watched(true).keys).to.deep.equal([...stored.keys()].slice(0, 1))
+  })
 
   it('uses only one register if most registers are in use', async () => {
     const { stored, writeAll } = startWriter()
