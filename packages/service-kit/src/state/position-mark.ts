@@ -23,8 +23,8 @@ export const entityForm = 'entities 1'
 export const markKey = 'log-positions'
 
 /**
- * A document that is written once, before the first mark. Each mark has its value. So a mark of an emptied store is noticed: with an etag, MongoDB also
- * writes a document that no longer exists (components-contrib 1.18.3, `UpdateOne` with `SetUpsert`).
+ * A document that is written once, before the first mark. Each mark has its value, so a mark that was written into an emptied store is noticed. With an
+ * etag, MongoDB also writes a document that no longer exists (components-contrib 1.18.3, `UpdateOne` with `SetUpsert`).
  */
 const storeIdKey = 'store-id'
 
