@@ -4,7 +4,7 @@ import { groupsByKey } from '../stream/by-key.ts'
 import { createIntake, evidenceOf, type Handlers } from '../stream/event-handler.ts'
 import { faultOf, isInfrastructure, thrownBy } from '../stream/fault.ts'
 import type { LogRecord } from '../stream/log-record.ts'
-import { createRejections } from '../stream/rejections.ts'
+import { readRejections } from '../stream/rejections.ts'
 import { within } from '../telemetry/context.ts'
 import { contractMask } from '../telemetry/mask.ts'
 import type { Trust } from '../trust/trust.ts'
@@ -65,7 +65,8 @@ export async function rebuildTopic(
   const counts: RebuildCounts = { read: 0, applied: 0, unchanged: 0, unhandled: 0, aside: {}, faulty: {} }
   const spans = given ?? (await log.spans(topic, range))
   const unread = new Map(spans.map((span) => [span.partition, { ...span }]))
-  const aside = await asideOf(app, topic, log)
+  const deadLetters = deadLetterTopic(topic)
+  const rejections = await readRejections(app, log.read(deadLetters, await log.spans(deadLetters)))
   const intake = createIntake(handlers, (envelope, evidence) => trust.requireGenuine(topic, envelope, evidence))
   tell()
 
@@ -75,7 +76,7 @@ export async function rebuildTopic(
   }
 
   async function settle(record: LogRecord): Promise<void> {
-    const reason = aside(record)
+    const reason = rejections.reasonOf(record)
     if (reason !== undefined) return tally(counts.aside, reason)
     try {
       const taken = await patiently(() => intake(evidenceOf(record), record), onWait)
@@ -104,14 +105,6 @@ export async function rebuildTopic(
     }
   }
   return counts
-}
-
-/** Returns a function that returns the reason for which the app rejected a record; undefined if it handled the record. */
-async function asideOf(app: string, topic: string, log: LogReader): Promise<(record: LogRecord) => string | undefined> {
-  const rejections = createRejections(app)
-  const deadLetters = deadLetterTopic(topic)
-  for await (const records of log.read(deadLetters, await log.spans(deadLetters))) records.forEach(rejections.add)
-  return rejections.reasonOf
 }
 
 /** Runs the work again while the store is unavailable, for a minute. @throws the last error */

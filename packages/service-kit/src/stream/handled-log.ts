@@ -5,7 +5,7 @@ import { headerOf, type LogRecord, recordsOf } from './log-record.ts'
 import { mergeByTime } from './merge-by-time.ts'
 import { type Extent, extentsOf } from './positions.ts'
 import { replayedFrom } from './record.ts'
-import { createRejections, type Rejections } from './rejections.ts'
+import { type Rejections, readRejections } from './rejections.ts'
 import { withAdmin } from './shared-admin.ts'
 
 /** The part of a partition that a service has handled: from the offset `first` up to, but excluding, `end`. */
@@ -48,11 +48,8 @@ export async function withHandledLog<Result>(
     },
     read: (part) => readHandled(part, readParts(admin, part.topic, [part])),
     async rejections(topic) {
-      const rejections = createRejections(app)
       const deadLetters = deadLetterTopic(topic)
-      for await (const records of readParts(admin, deadLetters, await extentsOf(admin, [deadLetters])))
-        records.forEach(rejections.add)
-      return rejections
+      return await readRejections(app, readParts(admin, deadLetters, await extentsOf(admin, [deadLetters])))
     },
   })
   const connection = { clientId: 'orderflow-store-watch', requestTimeout: 10_000 }

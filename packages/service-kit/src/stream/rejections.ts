@@ -45,3 +45,10 @@ export function createRejections(app: string): Rejections {
     },
   }
 }
+
+/** Reads the rejections of an app from the records of a dead-letter topic. */
+export async function readRejections(app: string, deadLetters: AsyncIterable<LogRecord[]>): Promise<Rejections> {
+  const rejections = createRejections(app)
+  for await (const records of deadLetters) records.forEach(rejections.add)
+  return rejections
+}
