@@ -1,5 +1,5 @@
 import type { Admin } from '@platformatic/kafka'
-import { fetchBatches, leaderOf, metadataOf, type StreamSettings } from './kafka.ts'
+import { fetchBatches, metadataOf, type StreamSettings } from './kafka.ts'
 import { positionText, type RecordPosition } from './record.ts'
 import { createSharedAdmin } from './shared-admin.ts'
 
@@ -15,10 +15,7 @@ export const logAppendTime = 1 << 3
 /** Creates a function that asks Kafka itself for these times, because sidecars do not report whether the broker set a time (Dapr 1.18). */
 export function createAppendTimes(settings: StreamSettings): AppendTimes {
   const use = createSharedAdmin(settings, 'orderflow-append-times', 3_000)
-  return async (positions) => {
-    if (!use) throw new Error('no broker is configured: set Stream__Brokers')
-    return await use((admin) => appendTimes(admin, positions))
-  }
+  return (positions) => use((admin) => appendTimes(admin, positions))
 }
 
 async function appendTimes(admin: Admin, positions: readonly RecordPosition[]): Promise<Map<string, number>> {
@@ -29,10 +26,8 @@ async function appendTimes(admin: Admin, positions: readonly RecordPosition[]): 
     const waiting = partition.toSorted((one, other) => Number(BigInt(one.offset) - BigInt(other.offset)))
     for (let next = waiting[0]; next; next = waiting[0]) {
       const { topic, partition, offset } = next
-      const { leader, topicId } = leaderOf(metadata, next)
       // With a limit of one byte, the broker returns only the batch that contains the record.
-      const asked = { topic, topicId, partition, offset: BigInt(offset), bytes: 1 }
-      const found = await fetchBatches(admin, leader, asked)
+      const found = await fetchBatches(admin, metadata, { topic, partition, offset: BigInt(offset), bytes: 1 })
       const [batch] = found === 'out-of-range' ? [] : found
       const last = batch ? batch.firstOffset + BigInt(batch.lastOffsetDelta) : BigInt(offset)
       const inBatch = waiting.filter((position) => BigInt(position.offset) <= last)

@@ -1,8 +1,9 @@
 import { deadLetterTopic } from '@orderflow/envelope'
 import type { Admin } from '@platformatic/kafka'
-import { fetchBatches, leaderOf, metadataOf, type StreamSettings } from './kafka.ts'
+import { readRecord } from './dead-letter-record.ts'
+import { earliest, fetchBatches, latest, metadataOf, offsetsAt, type StreamSettings } from './kafka.ts'
 import { type LogRecord, recordsOf } from './log-record.ts'
-import { deadLetterHeaders } from './record.ts'
+import { positionText } from './record.ts'
 import { createSharedAdmin } from './shared-admin.ts'
 
 /**
@@ -55,7 +56,7 @@ export function createEarlierDeadLetters(settings: StreamSettings, app: string):
   }
 
   return (topic, since) => {
-    if (!use) return Promise.resolve(new Set())
+    if (!settings.Brokers) return Promise.resolve(new Set())
     // The partitions of a topic share what was read. So reads take turns, and deliveries that wait for a turn share the next read of their topic.
     const joined = waiting.get(topic)
     if (joined) {
@@ -74,18 +75,16 @@ export function createEarlierDeadLetters(settings: StreamSettings, app: string):
 }
 
 async function readOn(admin: Admin, topic: string, { next, found }: Known, app: string): Promise<void> {
-  const { ListOffsetTimestamps } = await import('@platformatic/kafka')
-  const ends = await offsetsOf(admin, topic, ListOffsetTimestamps.LATEST)
+  const ends = await offsetsOf(admin, topic, latest)
   const metadata = await metadataOf(admin, [topic])
   for (const [partition, end] of ends.entries()) {
     // A partition that was created later is read from its beginning. The deletion of the topic moves its end back.
     let offset = next[partition] ?? 0n
     if (offset > end) offset = 0n
     while (offset < end) {
-      const { leader, topicId } = leaderOf(metadata, { topic, partition })
-      const batches = await fetchBatches(admin, leader, { topic, topicId, partition, offset, bytes: fetchBytes })
+      const batches = await fetchBatches(admin, metadata, { topic, partition, offset, bytes: fetchBytes })
       if (batches === 'out-of-range') {
-        offset = (await offsetsOf(admin, topic, ListOffsetTimestamps.EARLIEST))[partition] ?? end
+        offset = (await offsetsOf(admin, topic, earliest))[partition] ?? end
         continue
       }
       const last = batches.at(-1)
@@ -98,33 +97,22 @@ async function readOn(admin: Admin, topic: string, { next, found }: Known, app: 
   }
 }
 
-function remember(found: Set<string>, { headers }: LogRecord, app: string): void {
-  const texts = new Map(headers.map(([name, text]) => [name.toString(), text.toString()]))
-  const header = (name: keyof typeof deadLetterHeaders) => texts.get(deadLetterHeaders[name])
-  if (header('app') !== app || header('reason') === undefined) return
-  const own = `${header('topic')}/${header('partition')}/${header('offset')}`
-  found.add(header('record') ?? header('replayed') ?? own)
+function remember(found: Set<string>, record: LogRecord, app: string): void {
+  const one = readRecord(record)
+  if (one.kind !== 'dead-letter' || one.app !== app) return
+  found.add(one.record ?? positionText(one.position))
   const [oldest] = found
   if (found.size > maxRemembered && oldest !== undefined) found.delete(oldest)
 }
 
 /** Returns an offset of each partition, by partition: the first record at a time, or the end of the log if all records are earlier. */
 async function offsetsOf(admin: Admin, topic: string, timestamp: bigint): Promise<bigint[]> {
-  const { ListOffsetTimestamps } = await import('@platformatic/kafka')
   const { topics } = await metadataOf(admin, [topic])
-  const partitions = topics.find(({ name }) => name === topic)?.partitions ?? []
-  // A deleted topic has no dead letters.
-  if (partitions.length === 0) return []
-  const at = async (moment: bigint) => {
-    const asked = partitions.map(({ partitionIndex }) => ({ partitionIndex, timestamp: moment }))
-    const [answer] = await admin.listOffsets({ topics: [{ name: topic, partitions: asked }] })
-    return new Map((answer?.partitions ?? []).map(({ partitionIndex, offset }) => [partitionIndex, offset]))
-  }
-  const found = await at(timestamp)
-  // Kafka answers -1 if all records are earlier than the given time.
-  const isLate = [...found.values()].some((offset) => offset < 0n)
-  const ends = isLate ? await at(ListOffsetTimestamps.LATEST) : found
-  const offsets: bigint[] = []
-  for (const [partition, offset] of found) offsets[partition] = offset < 0n ? (ends.get(partition) ?? 0n) : offset
-  return offsets
+  // A deleted topic has no partitions.
+  const { length } = topics.find(({ name }) => name === topic)?.partitions ?? []
+  const partitions = Array.from({ length }, (_, partition) => ({ topic, partition }))
+  const found = await offsetsAt(admin, partitions, timestamp)
+  if (found.every((offset) => offset >= 0n)) return found
+  const ends = await offsetsAt(admin, partitions, latest)
+  return found.map((offset, partition) => (offset < 0n ? (ends[partition] ?? 0n) : offset))
 }

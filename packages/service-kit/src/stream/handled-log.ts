@@ -1,6 +1,6 @@
 import { deadLetterTopic } from '@orderflow/envelope'
 import type { Admin } from '@platformatic/kafka'
-import { fetchBatches, leaderOf, metadataOf, type StreamSettings } from './kafka.ts'
+import { fetchBatches, metadataOf, type StreamSettings } from './kafka.ts'
 import { headerOf, type LogRecord, recordsOf } from './log-record.ts'
 import { mergeByTime } from './merge-by-time.ts'
 import { type Extent, extentsOf } from './positions.ts'
@@ -93,8 +93,7 @@ async function* readParts(admin: Admin, topic: string, parts: readonly Extent[])
 
   async function fetch(cursor: (typeof cursors)[number]): Promise<LogRecord[]> {
     const { partition, start, end } = cursor
-    const { leader, topicId } = leaderOf(metadata, { topic, partition })
-    const batches = await fetchBatches(admin, leader, { topic, topicId, partition, offset: start, bytes: fetchBytes })
+    const batches = await fetchBatches(admin, metadata, { topic, partition, offset: start, bytes: fetchBytes })
     const last = batches === 'out-of-range' ? undefined : batches.at(-1)
     // Without all dead letters, a rejected event would look like a lost one. So the caller must begin again.
     if (!last || batches === 'out-of-range')

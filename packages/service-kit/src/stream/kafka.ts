@@ -129,11 +129,11 @@ export async function metadataOf(admin: Admin, topics: readonly string[] | null,
   return await requestOf<Metadata>(admin, 'Metadata', topics, false, rights).catch(answerOf<Metadata>)
 }
 
+/** A partition, as in the positions of records. */
+export type Partition = Pick<RecordPosition, 'topic' | 'partition'>
+
 /** Returns the leader of a partition, and the topic's id. @throws {Error} if the partition has no leader */
-export function leaderOf(
-  { brokers, topics }: Metadata,
-  { topic, partition }: Pick<RecordPosition, 'topic' | 'partition'>,
-): { leader: Leader; topicId: string } {
+function leaderOf({ brokers, topics }: Metadata, { topic, partition }: Partition): { leader: Leader; topicId: string } {
   const { topicId = '', partitions = [] } = topics.find(({ name }) => name === topic) ?? {}
   const leaderId = partitions.find(({ partitionIndex }) => partitionIndex === partition)?.leaderId
   const leader = brokers.find(({ nodeId }) => nodeId === leaderId)
@@ -142,10 +142,7 @@ export function leaderOf(
 }
 
 /** A request to read at most `bytes` bytes from a position. If the first batch is larger, the broker still returns it (KIP-74). */
-export interface Fetch {
-  topic: string
-  topicId: string
-  partition: number
+export interface Fetch extends Partition {
   offset: bigint
   bytes: number
 }
@@ -158,12 +155,15 @@ const uncommitted = 0
 /**
  * Returns the next batches of a partition: at least one batch, if one exists. Returns 'out-of-range' if the partition does not have the offset. The
  * Kafka user needs the right to read the topic.
+ * @param metadata the metadata of the topic
+ * @throws {Error} if the partition has no leader
  */
 export async function fetchBatches(
   admin: Admin,
-  leader: Broker,
-  { topic, topicId, partition, offset, bytes }: Fetch,
+  metadata: Metadata,
+  { topic, partition, offset, bytes }: Fetch,
 ): Promise<RecordsBatch[] | 'out-of-range'> {
+  const { leader, topicId } = leaderOf(metadata, { topic, partition })
   const { findErrorBy } = await import('@platformatic/kafka')
   const asked = {
     partition,
@@ -188,6 +188,27 @@ export async function fetchBatches(
 
 interface FetchResponse {
   responses: { partitions: { records: RecordsBatch[] | null }[] }[]
+}
+
+// Kafka's timestamps for the two ends of a partition.
+export const earliest = -2n
+export const latest = -1n
+
+/**
+ * Returns an offset of each partition: that of an end of the partition, or of the first record at a time. Kafka answers -1 if all records are earlier
+ * than the given time.
+ */
+export async function offsetsAt(admin: Admin, partitions: readonly Partition[], timestamp: bigint): Promise<bigint[]> {
+  if (partitions.length === 0) return []
+  const topics = [...Map.groupBy(partitions, ({ topic }) => topic)].map(([name, own]) => ({
+    name,
+    partitions: own.map(({ partition: partitionIndex }) => ({ partitionIndex, timestamp })),
+  }))
+  const answers = (await admin.listOffsets({ topics })).flatMap(({ name, partitions: own }) =>
+    own.map(({ partitionIndex, offset }) => [`${name}/${partitionIndex}`, offset] as const),
+  )
+  const found = new Map(answers)
+  return partitions.map(({ topic, partition }) => found.get(`${topic}/${partition}`) ?? 0n)
 }
 
 /** An invalid time-out of a transaction. Kafka first checks the user's rights, and then refuses this value, so no transaction begins. */

@@ -1,11 +1,7 @@
 import type { Admin } from '@platformatic/kafka'
+import { earliest, latest, offsetsAt, type Partition } from './kafka.ts'
 import { recordTime } from './record-time.ts'
 import { unreadIn } from './unread.ts'
-
-interface Partition {
-  topic: string
-  partition: number
-}
 
 /** The offsets of the first stored record and of the next new record. Not every offset between them has a record. */
 export interface Extent extends Partition {
@@ -24,12 +20,6 @@ export interface Position extends Partition {
   oldest: number | undefined
 }
 
-// Kafka's timestamps for the two ends of a partition.
-const earliest = -2n
-const latest = -1n
-
-const keyOf = ({ topic, partition }: Partition) => `${topic}/${partition}`
-
 /** Returns the extent of each partition. Requires the right to describe the topics. */
 export async function extentsOf(admin: Admin, topics: readonly string[]): Promise<Extent[]> {
   const { topics: found } = await admin.metadata({ topics: [...topics], forceUpdate: true })
@@ -40,11 +30,7 @@ export async function extentsOf(admin: Admin, topics: readonly string[]): Promis
     offsetsAt(admin, partitions, earliest),
     offsetsAt(admin, partitions, latest),
   ])
-  return partitions.map((each) => ({
-    ...each,
-    first: firsts.get(keyOf(each)) ?? 0n,
-    end: ends.get(keyOf(each)) ?? 0n,
-  }))
+  return partitions.map((each, index) => ({ ...each, first: firsts[index] ?? 0n, end: ends[index] ?? 0n }))
 }
 
 /**
@@ -76,17 +62,3 @@ export async function positionsOf(admin: Admin, consumed: ReadonlyMap<string, re
 
 /** A publisher can leave out the time on a topic with CreateTime. Kafka then stores -1. */
 const knownTime = (timestamp = 0): number | undefined => (timestamp > 0 ? recordTime(timestamp) : undefined)
-
-async function offsetsAt(admin: Admin, asked: readonly Partition[], timestamp: bigint) {
-  if (asked.length === 0) return new Map()
-  const topics = [...Map.groupBy(asked, ({ topic }) => topic)].map(([name, partitions]) => ({
-    name,
-    partitions: partitions.map(({ partition: partitionIndex }) => ({ partitionIndex, timestamp })),
-  }))
-  const found = await admin.listOffsets({ topics })
-  return new Map(
-    found.flatMap(({ name: topic, partitions }) =>
-      partitions.map(({ partitionIndex: partition, offset }) => [keyOf({ topic, partition }), offset]),
-    ),
-  )
-}

@@ -12,7 +12,6 @@ const name = 'max.message.bytes'
 export function createTopicLimit(settings: StreamSettings): TopicLimit {
   const use = createSharedAdmin(settings, 'orderflow-topic-limit', 1_000)
   return async (topic) => {
-    if (!use) return undefined
     const resources = [{ resourceType: topicResource, resourceName: topic, configurationKeys: [name] }]
     const found = await use((admin) => admin.describeConfigs({ resources })).catch(() => [])
     const value = found[0]?.configs.find((config) => config.name === name)?.value

@@ -1,11 +1,9 @@
-import type { Admin, Broker } from '@platformatic/kafka'
-import { fetchBatches, leaderOf, metadataOf } from './kafka.ts'
+import type { Admin } from '@platformatic/kafka'
+import { earliest, fetchBatches, type Metadata, metadataOf, offsetsAt, type Partition } from './kafka.ts'
 import { type LogRecord, recordsOf } from './log-record.ts'
 
 /** An unread part of a partition, from the offset `next` up to, but excluding, `end`. */
-interface Stretch {
-  topic: string
-  partition: number
+interface Stretch extends Partition {
   next: bigint
   end: bigint
 }
@@ -31,22 +29,18 @@ export async function unreadIn(admin: Admin, stretches: readonly Stretch[]): Pro
   if (topics.size === 0) return stretches.map(() => none)
   const metadata = await metadataOf(admin, [...topics])
   return await Promise.all(
-    stretches.map((stretch) => {
-      if (stretch.next >= stretch.end) return none
-      const { leader, topicId } = leaderOf(metadata, stretch)
-      return look(admin, leader, topicId, stretch)
-    }),
+    stretches.map((stretch) => (stretch.next < stretch.end ? look(admin, metadata, stretch) : none)),
   )
 }
 
-async function look(admin: Admin, leader: Broker, topicId: string, stretch: Stretch): Promise<Unread> {
+async function look(admin: Admin, metadata: Metadata, stretch: Stretch): Promise<Unread> {
   const { topic, partition, end } = stretch
   let { next } = stretch
   let first: LogRecord | undefined
   let count = 0
   // A fetch may end at the end of a log segment, or return only offsets that have no record. Then the next fetch continues.
   for (let bytes = 0; next < end && (!first || bytes < fetchBytes); ) {
-    const batches = await fetchBatches(admin, leader, { topic, topicId, partition, offset: next, bytes: fetchBytes })
+    const batches = await fetchBatches(admin, metadata, { topic, partition, offset: next, bytes: fetchBytes })
     if (batches === 'out-of-range') {
       next = await startBehind(admin, { ...stretch, next })
       continue
@@ -68,10 +62,7 @@ async function look(admin: Admin, leader: Broker, topicId: string, stretch: Stre
 }
 
 async function startBehind(admin: Admin, { topic, partition, next }: Stretch): Promise<bigint> {
-  const { ListOffsetTimestamps } = await import('@platformatic/kafka')
-  const partitions = [{ partitionIndex: partition, timestamp: ListOffsetTimestamps.EARLIEST }]
-  const [answer] = await admin.listOffsets({ topics: [{ name: topic, partitions }] })
-  const start = answer?.partitions[0]?.offset ?? 0n
+  const [start = 0n] = await offsetsAt(admin, [{ topic, partition }], earliest)
   if (start <= next) throw new Error(`${topic}/${partition} cannot be read at ${next}`)
   return start
 }
