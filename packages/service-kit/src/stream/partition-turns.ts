@@ -41,28 +41,14 @@ const continuedMs = 1_000
 export function createPartitionTurns(): { begin(partition: number): Turn } {
   const partitions = new Map<number, Partition>()
 
-  function partitionOf(number: number, turn: { isOver: boolean }): Partition {
-    const known = partitions.get(number)
-    if (known) {
-      known.turn.isOver = true
-      known.turn = turn
-      return known
-    }
-    const partition = {
-      turn,
-      steps: Promise.resolve(),
-      endedAt: Number.NEGATIVE_INFINITY,
-      deadLetters: new Map<string, string>(),
-    }
-    partitions.set(number, partition)
-    return partition
-  }
-
   return {
     begin(number) {
       const turn = { isOver: false }
-      const partition = partitionOf(number, turn)
+      const partition = partitions.get(number) ?? newPartition()
       const { deadLetters } = partition
+      partitions.set(number, partition)
+      partition.turn.isOver = true
+      partition.turn = turn
       const isContinued = performance.now() - partition.endedAt < continuedMs
       return {
         isContinued,
@@ -90,6 +76,13 @@ export function createPartitionTurns(): { begin(partition: number): Turn } {
     },
   }
 }
+
+const newPartition = (): Partition => ({
+  turn: { isOver: true },
+  steps: Promise.resolve(),
+  endedAt: Number.NEGATIVE_INFINITY,
+  deadLetters: new Map(),
+})
 
 const positionIn = ({ metadata }: BulkEntry): string => `${metadata.__partition}/${metadata.__offset}`
 
