@@ -5,8 +5,6 @@ interface Connection {
 interface Shared<C> {
   connection: Promise<C>
   users: number
-  /** True if the connection is closed after its last user. */
-  isRetired: boolean
 }
 
 export interface SharedConnection<C> {
@@ -26,6 +24,7 @@ export function createSharedConnection<C extends Connection>(
   open: () => C | Promise<C>,
   idleMs: number,
 ): SharedConnection<C> {
+  /** The connection for new calls. Any other connection is closed after its last user. */
   let current: Shared<C> | undefined
   /** Runs only while `current` has no users. */
   let timer: NodeJS.Timeout | undefined
@@ -34,43 +33,34 @@ export function createSharedConnection<C extends Connection>(
     await connection.then((opened) => opened.close()).catch(() => {})
   }
 
-  function retire(shared: Shared<C>): void {
-    shared.isRetired = true
-    if (current === shared) current = undefined
+  /** Closes the connection. Calls in progress fail, because a service that ends does not wait for them. */
+  async function closeCurrent(): Promise<void> {
+    clearTimeout(timer)
+    const closing = current
+    if (!closing) return
+    current = undefined
+    closing.users = Number.POSITIVE_INFINITY
+    await end(closing)
   }
 
   return {
     async use(work) {
-      current ??= { connection: Promise.resolve().then(open), users: 0, isRetired: false }
+      current ??= { connection: Promise.resolve().then(open), users: 0 }
       const shared = current
       shared.users += 1
       clearTimeout(timer)
       try {
         return await work(await shared.connection)
       } catch (error) {
-        retire(shared)
+        if (current === shared) current = undefined
         throw error
       } finally {
         shared.users -= 1
-        if (shared.users === 0 && shared.isRetired) void end(shared)
-        if (current === shared && shared.users === 0) {
-          timer = setTimeout(() => {
-            retire(shared)
-            void end(shared)
-          }, idleMs)
-          timer.unref()
-        }
+        if (shared.users === 0 && current !== shared) void end(shared)
+        else if (shared.users === 0) timer = setTimeout(closeCurrent, idleMs).unref()
       }
     },
     isOpen: () => current !== undefined,
-    async close() {
-      clearTimeout(timer)
-      const closing = current
-      if (!closing) return
-      retire(closing)
-      // Calls in progress fail, because a service that ends does not wait for them.
-      closing.users = Number.POSITIVE_INFINITY
-      await end(closing)
-    },
+    close: closeCurrent,
   }
 }
