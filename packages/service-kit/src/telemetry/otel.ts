@@ -27,14 +27,6 @@ import type { TraceSettings } from './trace-settings.ts'
 
 // This module is loaded only if a collector is set, because loading the SDK takes memory and part of a second.
 
-const kinds: Record<SpanKind, ApiSpanKind> = {
-  server: ApiSpanKind.SERVER,
-  client: ApiSpanKind.CLIENT,
-  producer: ApiSpanKind.PRODUCER,
-  consumer: ApiSpanKind.CONSUMER,
-  internal: ApiSpanKind.INTERNAL,
-}
-
 /** The number of spans that may wait to be sent. A batch of events has a few thousand spans. */
 const maxQueueSize = 16_384
 
@@ -96,7 +88,7 @@ function begin(tracer: Tracer, name: string, options: SpanOptions, context: Cont
   const span = tracer.startSpan(
     name,
     {
-      kind: kinds[kind],
+      kind: ApiSpanKind[kind.toUpperCase() as Uppercase<SpanKind>],
       attributes: attributes as ApiAttributes,
       links: links.map((link) => ({ context: contextOf(link) })),
     },
