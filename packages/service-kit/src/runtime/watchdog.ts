@@ -170,13 +170,8 @@ export function createWatchdog({ read, addresses = ownAddresses, log }: Watchdog
 }
 
 function sumOf(all: Deliveries[]): Deliveries {
-  const sum = { running: 0, ended: 0, succeeded: 0 }
-  for (const { running, ended, succeeded } of all) {
-    sum.running += running
-    sum.ended += ended
-    sum.succeeded += succeeded
-  }
-  return sum
+  const sum = (name: keyof Deliveries) => all.reduce((total, counts) => total + counts[name], 0)
+  return { running: sum('running'), ended: sum('ended'), succeeded: sum('succeeded') }
 }
 
 /** Checks until the process ends. */
