@@ -197,18 +197,14 @@ function add<T>(map: Map<string, T[]>, key: string, one: T): void {
   else map.set(key, [one])
 }
 
-export interface Group {
-  name: string
-  entries: Entry[]
-}
-
 export function groupOf(entry: Entry): string {
   return `${newestAttempt(entry).reason}/${entry.app}`
 }
 
-export function groupsOf(entries: Entry[]): Group[] {
-  const groups = [...Map.groupBy(entries, groupOf)].map(([name, members]) => ({ name, entries: members }))
-  return groups.sort((a, b) => b.entries.length - a.entries.length || (a.name < b.name ? -1 : 1))
+/** Returns the names and entries of all groups, with the largest group first. */
+export function groupsOf(entries: Entry[]): [name: string, entries: Entry[]][] {
+  const groups = [...Map.groupBy(entries, groupOf)]
+  return groups.sort(([a, some], [b, others]) => others.length - some.length || (a < b ? -1 : 1))
 }
 
 /**

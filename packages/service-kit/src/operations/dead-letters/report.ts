@@ -4,7 +4,7 @@ import { keyFields } from '@orderflow/envelope/kafka'
 import { positionText } from '../../stream/record.ts'
 import { mayShowKey } from '../../stream/record-key.ts'
 import { table } from '../terminal.ts'
-import { type DeadLetters, type Entry, type Group, groupOf, groupsOf, newestAttempt, openAttempt } from './entries.ts'
+import { type DeadLetters, type Entry, groupOf, groupsOf, newestAttempt, openAttempt } from './entries.ts'
 import { type FailedEvent, lost, problemsOf } from './records.ts'
 import type { Outcome } from './replay.ts'
 import { documentIn } from './replay-record.ts'
@@ -24,7 +24,7 @@ export function groupLines({ entries, others }: DeadLetters): string[] {
   ]
 }
 
-function groupRow({ name, entries }: Group): string[] {
+function groupRow([name, entries]: [name: string, entries: Entry[]]): string[] {
   const times = entries.flatMap(({ attempts }) => attempts.map(({ time }) => time)).sort()
   const open = entries.filter(openAttempt).length
   return [name, String(entries.length), String(open), times[0] ?? '', times.at(-1) ?? '']

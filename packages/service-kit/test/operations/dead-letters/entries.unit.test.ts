@@ -41,7 +41,7 @@ describe('readDeadLetters', () => {
     fail(log, 'order-service', 2)
     fail(log, 'order-service', 3)
     fail(log, 'payment-service', 3)
-    const groups = groupsOf(await entries()).map(({ name, entries }) => `${name} ${entries.length}`)
+    const groups = groupsOf(await entries()).map(([name, entries]) => `${name} ${entries.length}`)
     expect(groups).to.deep.equal([
       'invalid-payload/order-service 2',
       'invalid-payload/payment-service 1',
