@@ -70,7 +70,17 @@ async function replayAll(
   dryRun: boolean,
   options: Omit<ReplayOptions, 'dryRun'>,
 ): Promise<number> {
-  const replay = (lock?: GroupLock) => replayWith(lock, kafka, chosen, { ...options, dryRun })
+  async function replay(lock?: GroupLock): Promise<number> {
+    const counts = { replayed: 0, ready: 0, refused: 0, done: 0 }
+    for await (const outcome of replayDeadLetters(kafka, chosen, { ...options, dryRun })) {
+      counts[outcome.result] += 1
+      printLines(outcomeLines(outcome))
+      await lock?.requireHeld()
+    }
+    printLines(summaryLines(counts, dryRun))
+    const unsent = counts.refused + (options.edited ? counts.done : 0)
+    return unsent > 0 && !dryRun ? 1 : 0
+  }
   if (dryRun) return await replay()
   const onWait = () => printLines(['waiting for another command, which replays dead letters or was killed'])
   const lock = { group: 'orderflow-replay', holder: 'replay of dead letters', onWait }
@@ -81,23 +91,6 @@ async function replayAll(
     printLines([`warning: Kafka denies the group ${lock.group}, so two commands at the same time may replay twice`])
     return await replay()
   }
-}
-
-async function replayWith(
-  lock: GroupLock | undefined,
-  kafka: KafkaConnection,
-  chosen: Entry[],
-  { dryRun = false, ...options }: ReplayOptions,
-): Promise<number> {
-  const counts = { replayed: 0, ready: 0, refused: 0, done: 0 }
-  for await (const outcome of replayDeadLetters(kafka, chosen, { ...options, dryRun })) {
-    counts[outcome.result] += 1
-    printLines(outcomeLines(outcome))
-    await lock?.requireHeld()
-  }
-  printLines(summaryLines(counts, dryRun))
-  const unsent = counts.refused + (options.edited ? counts.done : 0)
-  return unsent > 0 && !dryRun ? 1 : 0
 }
 
 /**
