@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
 import { momentProblem, parseMoment } from '@orderflow/envelope'
 import { applicationFile } from '../application/file.ts'
 import { readApplication } from '../application/read.ts'
@@ -21,7 +20,7 @@ import { type Consuming, dryRunsIn } from './dead-letters/effects.ts'
 import { kafkaConnection, openLog } from './open-log.ts'
 import { patiently, type RebuildCounts, type RebuildOptions, rebuildTopic, storeFailure } from './rebuild.ts'
 import { rebuildStore } from './rebuild-store.ts'
-import { OperationError, printLines } from './terminal.ts'
+import { OperationError, parseArguments, printLines } from './terminal.ts'
 import { memberCounter, untilStopped } from './until-stopped.ts'
 
 const commands = 'rebuild or dead-letters'
@@ -158,15 +157,10 @@ async function untilPublished(): Promise<void> {
 }
 
 function readArguments(args: string[]) {
-  try {
-    const text = { type: 'string' } as const
-    const options = { topic: text, from: text, to: text, 'when-stopped': { type: 'boolean' } } as const
-    const { topic, from, to, 'when-stopped': whenStopped } = parseArgs({ args, options }).values
-    return { topic, whenStopped, from: moment('from', from), to: moment('to', to) }
-  } catch (cause) {
-    if (cause instanceof OperationError) throw cause
-    throw new OperationError((cause as Error).message, { nextStep: rebuildUsage, cause })
-  }
+  const text = { type: 'string' } as const
+  const options = { topic: text, from: text, to: text, 'when-stopped': { type: 'boolean' } } as const
+  const { topic, from, to, 'when-stopped': whenStopped } = parseArguments({ args, options }, rebuildUsage).values
+  return { topic, whenStopped, from: moment('from', from), to: moment('to', to) }
 }
 
 function moment(name: string, text: string | undefined): Date | undefined {

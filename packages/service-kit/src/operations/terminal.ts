@@ -1,3 +1,5 @@
+import { type ParseArgsConfig, parseArgs } from 'node:util'
+
 /** Prints lines safely, because they may contain text of outside publishers. */
 export function printLines(lines: string[]): void {
   for (const line of lines) process.stdout.write(`${printable(line)}\n`)
@@ -47,5 +49,14 @@ export class OperationError extends Error {
     super(message, { cause: options.cause })
     this.name = 'OperationError'
     this.nextStep = options.nextStep
+  }
+}
+
+/** Parses the arguments of a command. @throws {OperationError} with the usage as the next step, if an argument is invalid */
+export function parseArguments<T extends ParseArgsConfig>(config: T, usage: string): ReturnType<typeof parseArgs<T>> {
+  try {
+    return parseArgs(config)
+  } catch (cause) {
+    throw new OperationError((cause as Error).message, { nextStep: usage, cause })
   }
 }

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import { parseArgs } from 'node:util'
 import { deadLetterTopic } from '@orderflow/envelope'
 import { type KafkaConnection, protocolErrors } from '../../stream/kafka.ts'
 import { parsePosition, positionText } from '../../stream/record.ts'
@@ -8,7 +7,7 @@ import type { Trust } from '../../trust/trust.ts'
 import { type GroupLock, withGroupLock } from '../group-lock.ts'
 import type { LogReader } from '../log-reader.ts'
 import { openLog } from '../open-log.ts'
-import { meansYes, OperationError, printLines } from '../terminal.ts'
+import { meansYes, OperationError, parseArguments, printLines } from '../terminal.ts'
 import { createEditCheck, type EditCheck, editEvent } from './edit.ts'
 import type { Consuming } from './effects.ts'
 import { currentAttempt, type Entry, newestAttempt, openAttempt, readDeadLetters, selectEntries } from './entries.ts'
@@ -179,7 +178,10 @@ dead-letters replay ID --contradict ...        Replay an edit even if it contrad
 Flags also take a word, such as yes or no: --dry-run=yes`
 
 export function readArguments(args: string[]) {
-  const { positionals, values } = parse(args)
+  const flag = { type: 'boolean', default: false } as const
+  const text = { type: 'string' } as const
+  const options = { values: flag, 'dry-run': flag, edit: flag, contradict: flag, file: text, attempt: text } as const
+  const { positionals, values } = parseArguments({ args: args.flatMap(flagOf), allowPositionals: true, options }, usage)
   const [command = 'list', what, surplus] = positionals
   if (surplus !== undefined) throw misuse(`unexpected argument "${surplus}"`)
   if (command === 'list') return { command, what } as const
@@ -192,18 +194,6 @@ export function readArguments(args: string[]) {
   return { command, what, dryRun: values['dry-run'], edit, file, attempt, contradict } as const
 }
 
-function parse(args: string[]) {
-  const flag = { type: 'boolean', default: false } as const
-  const text = { type: 'string' } as const
-  const options = { values: flag, 'dry-run': flag, edit: flag, contradict: flag, file: text, attempt: text } as const
-  try {
-    return parseArgs({ args: args.flatMap(flagOf), allowPositionals: true, options })
-  } catch (cause) {
-    if (cause instanceof OperationError) throw cause
-    throw misuse((cause as Error).message, cause)
-  }
-}
-
 /** Returns a flag without its value. A flag with a value such as `0` is left out: the Makefile passes the value of DRY_RUN as `--dry-run=0`. */
 function flagOf(argument: string): string[] {
   const [, flag, word] = /^(--values|--dry-run|--edit|--contradict)=(.*)$/s.exec(argument) ?? []
@@ -213,6 +203,6 @@ function flagOf(argument: string): string[] {
   return isMeant ? [flag] : []
 }
 
-function misuse(message: string, cause?: unknown): OperationError {
-  return new OperationError(message, { nextStep: usage, cause })
+function misuse(message: string): OperationError {
+  return new OperationError(message, { nextStep: usage })
 }
