@@ -132,13 +132,12 @@ const tooLarge = /message (was )?too large|message.* larger than /i
 
 export const reportsTooLarge = (text: string): boolean => tooLarge.test(text)
 
-export function isConflict(error: unknown): boolean {
-  return error instanceof SidecarError && error.failure === 'conflict'
-}
+const hasFailure = (failure: SidecarFailure) => (error: unknown) =>
+  error instanceof SidecarError && error.failure === failure
 
-export function isOutage(error: unknown): boolean {
-  return error instanceof SidecarError && error.failure === 'unavailable'
-}
+export const isConflict = hasFailure('conflict')
+export const isOutage = hasFailure('unavailable')
+export const isRefusal = hasFailure('refused')
 
 /** Thrown by each use of a store that lost acknowledged writes. `message` names the rebuild. */
 export class LostWritesError extends SidecarError {
@@ -154,10 +153,6 @@ export class HeldError extends SidecarError {
     super('change a document', new Error('an earlier event of its key failed'))
     this.name = 'HeldError'
   }
-}
-
-export function isRefusal(error: unknown): boolean {
-  return error instanceof SidecarError && error.failure === 'refused'
 }
 
 /**
