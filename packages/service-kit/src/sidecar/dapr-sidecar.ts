@@ -121,16 +121,13 @@ export function createSidecar(settings: SidecarSettings): Sidecar {
   /** The component of components/postgresql/statestore-save.yaml. */
   const savingComponent = `${state.Store}-save`
 
-  async function execute(what: string, { sql, params }: Statement): Promise<number> {
-    const request = { name: savingComponent, operation: 'exec', metadata: { sql, params } }
-    const { metadata } = await call(what, api.invokeBinding, request)
-    return Number(metadata['rows-affected'])
-  }
+  const invoke = (what: string, operation: 'exec' | 'query', { sql, params }: Statement) =>
+    call(what, api.invokeBinding, { name: savingComponent, operation, metadata: { sql, params } })
 
   /** Returns true if the sidecar has the component that saves a batch with one statement. Fails if Dapr's table is unknown to this statement. */
   const savesInOneCall = remembered(async () => {
     if (!(await components()).some(({ name }) => name === savingComponent)) return false
-    await execute('check the store', checkingStatement)
+    await invoke('check the store', 'exec', checkingStatement)
     return true
   })
 
@@ -139,9 +136,7 @@ export function createSidecar(settings: SidecarSettings): Sidecar {
 
   async function storeServer(): Promise<string | undefined> {
     if (!state.Store || !(await savesInOneCall())) return undefined
-    const { sql, params } = serverStatement
-    const request = { name: savingComponent, operation: 'query', metadata: { sql, params } }
-    const { data } = await call('ask the store', api.invokeBinding, request)
+    const { data } = await invoke('ask the store', 'query', serverStatement)
     const [[server] = []] = JSON.parse(asBuffer(data).toString()) as [string?][]
     if (server === undefined) throw new SidecarError('ask the store', 'the server does not report its start')
     return server
@@ -190,7 +185,8 @@ export function createSidecar(settings: SidecarSettings): Sidecar {
         await call('save state', api.saveState, { storeName: state.Store, states: writes.map(stateItemOf) })
         return
       }
-      const saved = await execute('save state', savingStatement(writes, etag, needed, required))
+      const { metadata } = await invoke('save state', 'exec', savingStatement(writes, etag, needed, required))
+      const saved = Number(metadata['rows-affected'])
       if (saved === writes.length) return
       if (saved === 0 && required !== undefined && (await storeServer()) !== required)
         throw new SidecarError('save state', 'the server of the store was replaced or started again')
