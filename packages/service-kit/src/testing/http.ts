@@ -1,14 +1,22 @@
+import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 export async function withServer<T>(app: RequestListener, use: (url: string) => Promise<T>): Promise<T> {
+  const { url, stop } = await startServer(app)
+  return await use(url).finally(stop)
+}
+
+/** Starts a server on a free port. */
+export async function startServer(app: RequestListener): Promise<{ url: string; stop: () => Promise<void> }> {
   const server = createServer(app).listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  try {
-    return await use(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
-  } finally {
-    server.closeAllConnections()
-    await new Promise((resolve) => server.close(resolve))
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async stop() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
   }
 }
 

@@ -1,6 +1,5 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
+import { startServer } from './http.ts'
 
 /** A token issuer for tests, with discovery and signing keys. */
 export interface TestIssuer {
@@ -23,7 +22,7 @@ export async function startIssuer(): Promise<TestIssuer> {
   let key = await makeKey('1')
   let failing = false
   let keyRequests = 0
-  const server = createServer(async (request, response) => {
+  const { url, stop } = await startServer(async (request, response) => {
     if (failing) return response.writeHead(503).end()
     if (request.url === '/keys') {
       keyRequests += 1
@@ -36,9 +35,7 @@ export async function startIssuer(): Promise<TestIssuer> {
       return response.end(JSON.stringify({ issuer: url, jwks_uri: `${url}/keys`, ...endpoints }))
     }
     return response.writeHead(404).end()
-  }).listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  })
 
   return {
     url,
@@ -58,9 +55,6 @@ export async function startIssuer(): Promise<TestIssuer> {
     fail(isFailing) {
       failing = isFailing
     },
-    async stop() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
+    stop,
   }
 }
