@@ -19,10 +19,7 @@ export interface TrustFile {
 /** Thrown if the application with the event's AppId may not publish the event, or if another application wrote it. `message` contains the fix. */
 export class UntrustedError extends Error {
   readonly code = 'untrusted'
-  constructor(message: string) {
-    super(message)
-    this.name = 'UntrustedError'
-  }
+  override name = 'UntrustedError'
 }
 
 export interface Evidence {
