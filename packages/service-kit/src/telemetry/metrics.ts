@@ -65,13 +65,10 @@ function newestOf<T>(ask: () => Promise<T>): () => Promise<T> {
   let previous: T | undefined
   let asking: Promise<T> | undefined
   return async () => {
-    asking ??= ask().finally(() => {
-      asking = undefined
-    })
-    const current = asking.then((result) => {
-      previous = result
-      return result
-    })
+    asking ??= ask()
+      .then((result) => (previous = result))
+      .finally(() => (asking = undefined))
+    const current = asking
     const late = delay(maxWaitMs, undefined, { ref: false })
     return (await Promise.race([current, late])) ?? previous ?? (await current)
   }
