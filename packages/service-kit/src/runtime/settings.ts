@@ -55,16 +55,16 @@ export class SettingsError extends Error {
 }
 
 /**
- * Reads `appsettings.json`, replaces values with those of the environment (such as `Web__HttpPort=8080`), and validates the result. Takes the
- * values of shared settings from services.json.
- * @param sections the service's own sections, as one JSON Schema for each section
+ * Reads a service's `appsettings.json`, replaces values with those of the environment (such as `Web__HttpPort=8080`), and validates the result. Takes
+ * the values of shared settings from services.json.
+ * @param service.sections the service's own sections, as one JSON Schema for each section
  * @throws {SettingsError} with all problems, and the variables that fix them
  */
-export function loadSettings<T extends BaseSettings>(
-  file: URL,
-  sections: Record<string, Section>,
+export function readSettings<S extends object>(
+  { root, sections }: { root: URL; sections?: Record<keyof S & string, Section> },
   env: NodeJS.ProcessEnv,
-): T {
+): BaseSettings & S {
+  const file = new URL('appsettings.json', root)
   const schemas: Record<string, Section> = {
     ...(baseSections satisfies Record<keyof BaseSettings, Section>),
     ...sections,
@@ -76,14 +76,14 @@ export function loadSettings<T extends BaseSettings>(
     if (!name || !key || !schema || rest.length > 0) continue
     settings[name] = { ...settings[name], [key]: fromText(value, schema.properties[key]?.type) }
   }
-  const notShared = setShared(settings, schemas, new URL('.', file))
+  const notShared = setShared(settings, schemas, root)
   // The schemas are not validated, because the meta-schema is slow to compile. Ajv in strict mode already rejects invalid schemas.
   const ajv = new Ajv({ allErrors: true, validateSchema: false, verbose: true, formats, keywords: ['shared'] })
   const validate = ajv.compile(section(schemas))
   validate(settings)
   const errors = (validate.errors ?? []).filter(({ keyword }) => keyword !== 'if')
   const invalid = errors.map((error) => describe(error, schemas, env))
-  const typed = settings as unknown as T
+  const typed = settings as unknown as BaseSettings & S
   const isAuthReadable = !invalid.some((problem) => /^(Auth|Web)/.test(problem))
   const problems = [...invalid, ...notShared, ...(isAuthReadable ? authProblems(typed) : []), ...traceProblems(env)]
   if (problems.length > 0) throw new SettingsError(fileURLToPath(file), problems)
@@ -126,14 +126,6 @@ function describe(error: ErrorObject, schemas: Record<string, Section>, env: Nod
   if (error.keyword === 'format') return `${variable}: ${momentProblem(error.data as string)}`
   const isNumber = error.keyword === 'type' && ['number', 'integer'].includes(error.params.type)
   return `${variable}: ${error.message}${isNumber ? ', in plain digits' : ''}`
-}
-
-/** Reads a service's settings from its `appsettings.json` and the environment. @throws {SettingsError} */
-export function readSettings<S extends object>(
-  { root, sections = {} as Record<string, never> }: { root: URL; sections?: Record<keyof S & string, Section> },
-  env: NodeJS.ProcessEnv,
-): BaseSettings & S {
-  return loadSettings<BaseSettings & S>(new URL('appsettings.json', root), sections, env)
 }
 
 /** Returns the rate limits; undefined for a listener on loopback, which has no limits. */

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect } from 'chai'
 import { type Section, section } from '../../src/runtime/sections.ts'
-import { loadSettings, SettingsError } from '../../src/runtime/settings.ts'
+import { readSettings, SettingsError } from '../../src/runtime/settings.ts'
 
 const settings = {
   App: { Id: '6f1d2c1e-6b5a-4d0e-9c57-0d9a3c1b5e01', Name: 'a-service' },
@@ -43,11 +43,10 @@ interface Folder {
 
 function load(env: NodeJS.ProcessEnv, content: object = settings, { sections, services }: Folder = { sections: {} }) {
   const folder = mkdtempSync(join(tmpdir(), 'settings-'))
-  const file = join(folder, 'appsettings.json')
-  writeFileSync(file, JSON.stringify(content))
+  writeFileSync(join(folder, 'appsettings.json'), JSON.stringify(content))
   if (services) writeFileSync(join(folder, 'services.json'), services)
   try {
-    return loadSettings(pathToFileURL(file), { ...ownSections, ...sections }, env)
+    return readSettings({ root: pathToFileURL(`${folder}/`), sections: { ...ownSections, ...sections } }, env)
   } finally {
     rmSync(folder, { recursive: true })
   }
