@@ -1,7 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
-import { Server as SecureServer } from 'node:tls'
 
 interface Connection {
   /** The TCP socket, below TLS. */
@@ -17,12 +16,9 @@ interface Connection {
  */
 export function limitConnections(server: Server, max: number): void {
   const connections = new Map<string, Connection>()
-  const bySocket = new WeakMap<Socket, Connection>()
   server.on('connection', (socket: Socket) => {
     const address = addressOf(socket)
-    const connection = { socket, exchange: undefined, since: performance.now() }
-    connections.set(address, connection)
-    bySocket.set(socket, connection)
+    connections.set(address, { socket, exchange: undefined, since: performance.now() })
     socket.once('close', () => connections.delete(address))
     if (connections.size <= max) return
     const [longest, { socket: closed }] = longestWaiting(connections)
@@ -31,16 +27,9 @@ export function limitConnections(server: Server, max: number): void {
     connections.delete(longest)
   })
 
-  // A request refers to the TLS socket, not to the TCP socket below. Both sockets have the same address.
-  if (server instanceof SecureServer) {
-    server.on('secureConnection', (secured: Socket) => {
-      const connection = connections.get(addressOf(secured))
-      if (connection) bySocket.set(secured, connection)
-    })
-  }
-
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
-    const connection = bySocket.get(request.socket)
+    // A request refers to the TLS socket, not to the TCP socket below. Both sockets have the same address.
+    const connection = connections.get(addressOf(request.socket))
     if (!connection) return
     connection.exchange = { request, response }
     connection.since = performance.now()
