@@ -1,6 +1,7 @@
 import { createLocalJWKSet, createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose'
 import { LRUCache } from 'lru-cache'
 import { timeLimit } from '../limits.ts'
+import { remembered } from '../remembered.ts'
 import type { AuthSettings } from './auth-settings.ts'
 import type { Caller } from './caller.ts'
 
@@ -100,16 +101,8 @@ const issuerTimeoutMs = timeLimit(3_000)
  * it reads them earlier, but at most every 30 s. The previous keys stay valid while the issuer does not answer.
  */
 export function createIssuer(issuer: string): Issuer {
-  let discovery: Promise<Discovery> | undefined
+  const discover = remembered(() => discoveryOf(issuer))
   let remote: ReturnType<typeof createRemoteJWKSet> | undefined
-
-  function discover(): Promise<Discovery> {
-    discovery ??= discoveryOf(issuer).catch((error: unknown) => {
-      discovery = undefined
-      throw error
-    })
-    return discovery
-  }
 
   return {
     discover,

@@ -11,12 +11,12 @@ import commonProto from '@dapr/dapr/proto/dapr/proto/common/v1/common_pb.js'
 import daprProto from '@dapr/dapr/proto/dapr/proto/runtime/v1/dapr_pb.js'
 import { Client, credentials, logVerbosity, Metadata, type ServiceError, setLogVerbosity, status } from '@grpc/grpc-js'
 import { isStoppable, timeLimit } from '../limits.ts'
+import { remembered } from '../remembered.ts'
 import { handled, type Span, traceparentOf } from '../telemetry/context.ts'
 import { checkingStatement, type Statement, savingStatement, serverStatement, unknownTable } from './save-documents.ts'
 import {
   isRefusal,
   readyTimeoutMs,
-  remembered,
   reportsFullDisk,
   reportsTooLarge,
   type Sidecar,

@@ -1,3 +1,5 @@
+export { remembered } from '../remembered.ts'
+
 export interface OutgoingEvent {
   topic: string
   key: string | undefined
@@ -216,17 +218,5 @@ export function createIdleSidecar({ Sidecar: sidecar }: Pick<SidecarSettings, 'S
     requireServer: () => {},
     fault: () => sidecarFault(sidecar),
     storeFault: async () => undefined,
-  }
-}
-
-/** Returns a function that shares the result of `run` among its callers. After an error, the next call runs it again. */
-export function remembered<R>(run: () => Promise<R>): () => Promise<R> {
-  let result: Promise<R> | undefined
-  return () => {
-    result ??= run().catch((error: unknown) => {
-      result = undefined
-      throw error
-    })
-    return result
   }
 }
