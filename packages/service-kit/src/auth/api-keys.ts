@@ -1,6 +1,7 @@
 import { createHash, randomBytes, randomInt } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { Ajv } from 'ajv'
+import { parsedJson } from '../json.ts'
 import type { Caller } from './caller.ts'
 
 /** The stored data of an API key. The key itself is shown only once, and never stored. */
@@ -74,18 +75,11 @@ function textOf(file: string): string {
 
 /** Returns the records of a text that `./orderflow api-key` writes. @throws {ApiKeysError} */
 export function parseApiKeys(text: string): ApiKeyRecord[] {
-  const records = parsed(text)
+  const records = parsedJson(text)
+  if (records === undefined) throw new ApiKeysError('the text is not JSON', { isText: true })
   if (validate(records)) return records
   const [problem] = validate.errors ?? []
   throw new ApiKeysError(`${problem?.instancePath || 'the list'} ${problem?.message}`, { isText: true })
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw new ApiKeysError('the text is not JSON', { isText: true })
-  }
 }
 
 export interface ApiKeys {

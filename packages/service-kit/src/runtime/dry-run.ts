@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http'
 import { type Problem, requireExactFields, typeOf } from '@orderflow/envelope'
 import express, { type ErrorRequestHandler, type Express } from 'express'
+import { parsedJson } from '../json.ts'
 import type { DocumentsOf } from '../state/documents.ts'
 import { sameToken } from '../stream/app-channel.ts'
 import { createIntake, type Judge, type Reactions } from '../stream/event-handler.ts'
@@ -165,12 +166,8 @@ function failed(error: unknown, refusals: ReadonlySet<string>, mask: Mask, confl
 }
 
 function problemsIn(detail: string): Problem[] {
-  try {
-    const told: unknown = JSON.parse(detail)
-    return Array.isArray(told) ? (told as Problem[]) : []
-  } catch {
-    return []
-  }
+  const problems = parsedJson(detail)
+  return Array.isArray(problems) ? problems : []
 }
 
 /** The largest size of a request's body, in bytes. A body of this size can contain two records of 256 KiB in base64 and the other fields. */

@@ -10,6 +10,7 @@ import {
 import commonProto from '@dapr/dapr/proto/dapr/proto/common/v1/common_pb.js'
 import daprProto from '@dapr/dapr/proto/dapr/proto/runtime/v1/dapr_pb.js'
 import { Client, credentials, logVerbosity, Metadata, type ServiceError, setLogVerbosity, status } from '@grpc/grpc-js'
+import { parsedJson } from '../json.ts'
 import { isStoppable, timeLimit } from '../limits.ts'
 import { remembered } from '../remembered.ts'
 import { handled, type Span, traceparentOf } from '../telemetry/context.ts'
@@ -243,12 +244,9 @@ function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
 }
 
 function parse(key: string, data: Uint8Array): unknown {
-  try {
-    return JSON.parse(asBuffer(data).toString())
-  } catch {
-    // The error of V8 is dropped, because its message quotes a part of the document.
-    throw new SidecarError(`read ${key}`, 'the document is not JSON')
-  }
+  const value = parsedJson(asBuffer(data).toString())
+  if (value === undefined) throw new SidecarError(`read ${key}`, 'the document is not JSON')
+  return value
 }
 
 /** Matches PostgreSQL's errors about data and about its limits (https://www.postgresql.org/docs/current/errcodes-appendix.html, classes 22 and 54). */

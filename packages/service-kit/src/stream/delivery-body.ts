@@ -1,3 +1,4 @@
+import { parsedJson } from '../json.ts'
 import type { BulkEntry } from './record.ts'
 
 /** The bytes of `"`, `\`, `{`, `}`, `[` and `]`. */
@@ -113,17 +114,10 @@ export async function* readParts(body: AsyncIterable<Buffer>, takeTurn: TakeTurn
 }
 
 function entryIn(text: string): BulkEntry {
-  const { entryId, event, metadata } = parse(text) as Omit<BulkEntry, 'value'> & { event: string | null }
+  const entry = parsedJson(text) as (Omit<BulkEntry, 'value'> & { event: string | null }) | undefined
+  if (!entry) throw new TypeError('an entry of the delivery is not JSON')
+  const { entryId, event, metadata } = entry
   return { entryId, metadata, value: Buffer.from(event ?? '', 'base64') }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    // The error of V8 is dropped, because its message quotes a part of the event.
-    throw new TypeError('an entry of the delivery is not JSON')
-  }
 }
 
 /** Returns a function that lets a part wait while earlier parts use the limit, in bytes. A part above the limit is handled alone. */

@@ -1,4 +1,5 @@
 import { maskedEvent, mayShow, meansOneOf, openFields, personalNames } from '@orderflow/envelope'
+import { parsedJson } from '../json.ts'
 import { constantsIn } from './constant-texts.ts'
 import { handled } from './context.ts'
 import { isSecretName } from './secret-names.ts'
@@ -164,11 +165,8 @@ export function withoutValues(text: string): string {
 function parsed(document: unknown): unknown {
   if (!(document instanceof Uint8Array)) return document
   const text = Buffer.from(document).toString()
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
+  const value = parsedJson(text)
+  return value === undefined ? text : value
 }
 
 /** The smallest number of digits at which a number is masked. */

@@ -1,5 +1,6 @@
 import { hiddenByParsing, inexactNumber, pointerOf } from '@orderflow/envelope'
 import type { Request, RequestHandler } from 'express'
+import { parsedJson } from '../json.ts'
 import { nowHandling } from '../telemetry/context.ts'
 import type { BodyKind } from './input.ts'
 import { type FieldError, HttpProblem, invalid, unavailable } from './problems.ts'
@@ -102,14 +103,9 @@ function tooLarge(maxBytes: number): HttpProblem {
 const tooManyBytes = () => unavailable('Too many large requests are in progress. The request had no effect; try again.')
 
 function parseJson(bytes: Uint8Array): unknown {
-  const text = decode(bytes)
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    // The error of V8 is dropped, because its message quotes a part of the body.
+  const value = parsedJson(decode(bytes))
+  if (value === undefined)
     throw new HttpProblem(400, 'not-json', 'The body is not JSON', { detail: 'Check quotes, commas and brackets.' })
-  }
   const errors = hiddenErrors(bytes)
   if (errors.length > 0) throw invalid(errors)
   return value

@@ -10,6 +10,7 @@ import {
   requireExactFields,
 } from '@orderflow/envelope'
 import { keyFields, keyOf } from '@orderflow/envelope/kafka'
+import { parsedJson } from '../../json.ts'
 import { ourFaults } from '../../stream/fault.ts'
 import { headerOf, type LogRecord } from '../../stream/log-record.ts'
 import { positionText, type RecordPosition, replayedFrom, replayedRecord } from '../../stream/record.ts'
@@ -170,13 +171,7 @@ function idsIn(value: Uint8Array): Partial<Pick<Envelope, (typeof names)[number]
   )
 }
 
-export function documentIn(value: Uint8Array | undefined): unknown {
-  try {
-    return JSON.parse(new TextDecoder().decode(value))
-  } catch {
-    return undefined
-  }
-}
+export const documentIn = (value: Uint8Array | undefined): unknown => parsedJson(new TextDecoder().decode(value))
 
 function parsed(bytes: Uint8Array) {
   try {
