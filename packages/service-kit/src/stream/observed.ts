@@ -40,21 +40,17 @@ export function observeDelivery(now: Date, { topic, group, types, metrics, traci
     const publisher = traceparent === undefined ? undefined : spanContextIn(traceparent)
     const parent = publisher?.traceId === traceId ? publisher : undefined
     if (traceId === undefined || !tracing.isSampled(traceId, parent)) return undefined
-    span ??= beginWhole(tracing)
-    return tracing.begin(`process ${topic}`, traceId, parent, {
-      kind: 'consumer',
-      attributes: processAttributes(envelope, position, group),
-      links: publisher && !parent ? [span.context, publisher] : [span.context],
-    })
-  }
-
-  function beginWhole(tracing: Tracing): Span {
-    return tracing.begin(`receive ${topic}`, newTraceId(), undefined, {
+    span ??= tracing.begin(`receive ${topic}`, newTraceId(), undefined, {
       kind: 'consumer',
       attributes: {
         ...topicAttributes('receive', topic),
         'messaging.consumer.group.name': group,
       },
+    })
+    return tracing.begin(`process ${topic}`, traceId, parent, {
+      kind: 'consumer',
+      attributes: processAttributes(envelope, position, group),
+      links: publisher && !parent ? [span.context, publisher] : [span.context],
     })
   }
 
