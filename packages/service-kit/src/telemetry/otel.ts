@@ -1,6 +1,4 @@
 import {
-  type Attributes as ApiAttributes,
-  type Span as ApiSpan,
   SpanKind as ApiSpanKind,
   type Context,
   ROOT_CONTEXT,
@@ -83,27 +81,20 @@ function createTraceIds(): IdGenerator & { next: string } {
   return ids
 }
 
-function begin(tracer: Tracer, name: string, options: SpanOptions, context: Context): Span {
+function begin(tracer: Tracer, name: string, options: SpanOptions, parent: Context): Span {
   const { kind, attributes = {}, links = [] } = options
-  const span = tracer.startSpan(
-    name,
-    {
-      kind: ApiSpanKind[kind.toUpperCase() as Uppercase<SpanKind>],
-      attributes: attributes as ApiAttributes,
-      links: links.map((link) => ({ context: contextOf(link) })),
-    },
-    context,
-  )
-  return recorded(tracer, span)
-}
-
-function recorded(tracer: Tracer, span: ApiSpan): Span {
+  const apiOptions = {
+    kind: ApiSpanKind[kind.toUpperCase() as Uppercase<SpanKind>],
+    attributes,
+    links: links.map((link) => ({ context: contextOf(link) })),
+  }
+  const span = tracer.startSpan(name, apiOptions, parent)
   const { traceId, spanId } = span.spanContext()
   return {
     context: { traceId, spanId, isSampled: true },
     child: (name, options) => begin(tracer, name, options, trace.setSpan(ROOT_CONTEXT, span)),
     rename: (name) => void span.updateName(name),
-    set: (attributes) => void span.setAttributes(attributes as ApiAttributes),
+    set: (attributes) => void span.setAttributes(attributes),
     link: (context) => void span.addLink({ context: contextOf(context) }),
     end(error) {
       if (error !== undefined) {
