@@ -106,13 +106,6 @@ export function openApiKeys(source: string, onProblem: (problem: string) => void
   let version = versionOf(source)
   let callers = callersOf(parseApiKeys(textOf(source)))
   let problem = ''
-  const refuse = ({ isText, message }: ApiKeysError) => {
-    if (!isText) callers = new Map()
-    const effect = isText ? 'the last valid API keys stay in use' : 'all API keys are refused'
-    const last = problem
-    problem = `${effect}: ${message} (${source}); next: restore the file, or remove it and run ./orderflow api-key to begin with an empty list`
-    if (problem !== last) onProblem(problem)
-  }
   const look = () => {
     const now = versionOf(source)
     if (now !== undefined && now === version) return
@@ -121,9 +114,13 @@ export function openApiKeys(source: string, onProblem: (problem: string) => void
       callers = callersOf(parseApiKeys(textOf(source)))
       problem = ''
     } catch (error) {
-      refuse(error as ApiKeysError)
+      const { isText, message } = error as ApiKeysError
       // The cause of the error may disappear without a change of the file, so the next check reads the file again.
-      if (!(error as ApiKeysError).isText) version = undefined
+      if (!isText) [callers, version] = [new Map(), undefined]
+      const effect = isText ? 'the last valid API keys stay in use' : 'all API keys are refused'
+      const last = problem
+      problem = `${effect}: ${message} (${source}); next: restore the file, or remove it and run ./orderflow api-key to begin with an empty list`
+      if (problem !== last) onProblem(problem)
     }
   }
   const watch = setInterval(look, watchMs).unref()
