@@ -12,11 +12,6 @@ const forgottenAfterMs = 60_000
 export function createRedeliveries(now: () => Date) {
   const counts = new Map<string, { position: RecordPosition; deliveries: number; at: number }>()
 
-  function forgetOld(): void {
-    const oldest = now().getTime() - forgottenAfterMs
-    for (const [key, { at }] of counts) if (at < oldest) counts.delete(key)
-  }
-
   return {
     failed(position: RecordPosition): number {
       const key = positionText(position)
@@ -30,7 +25,8 @@ export function createRedeliveries(now: () => Date) {
     },
     /** Returns, for each partition, the record with the most failed deliveries. */
     worst(): Redelivered[] {
-      forgetOld()
+      const oldest = now().getTime() - forgottenAfterMs
+      for (const [key, { at }] of counts) if (at < oldest) counts.delete(key)
       const worst = new Map<number, Redelivered>()
       for (const { position, deliveries } of counts.values()) {
         if (deliveries > (worst.get(position.partition)?.deliveries ?? 0)) {

@@ -45,10 +45,8 @@ export function readListing(
 ): (appId: string | null) => Listing {
   const publishers = readPublishers(root, generated)
   const idsOf = (entries: object) => new Set(Object.keys(entries).map((id) => id.toLowerCase()))
-  const [services, listed] = [
-    idsOf(publishers.services),
-    idsOf(readTrustFile(fileAt(root, File), publishers).publishers),
-  ]
+  const services = idsOf(publishers.services)
+  const listed = idsOf(readTrustFile(fileAt(root, File), publishers).publishers)
   return (appId) =>
     appId === null ? 'unlisted' : services.has(appId) ? 'service' : listed.has(appId) ? 'listed' : 'unlisted'
 }

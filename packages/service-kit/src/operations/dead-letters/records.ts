@@ -75,9 +75,7 @@ function isOf(record: LogRecord, deadLetter: LogRecord, digest: string | undefin
 
 function remainsOf(deadLetter: LogRecord): Pick<LogRecord, 'key' | 'headers'> {
   const headers = deadLetter.headers.filter(([name]) => carried.has(name.toString()))
-  const escaped = headerOf(deadLetter, deadLetterHeaders.key)
-  if (escaped === undefined) return { key: deadLetter.key, headers }
-  return { key: keyBytes(escaped), headers }
+  return { key: keyBytes(headerOf(deadLetter, deadLetterHeaders.key)) ?? deadLetter.key, headers }
 }
 
 /** The end offset of each partition at the time when the dead letters were listed. The keys have the form `topic/partition`. */
