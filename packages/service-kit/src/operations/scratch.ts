@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { noAnnouncing } from '../state/announcing.ts'
 import type { Documents } from '../state/documents.ts'
 import type { View } from '../state/unit-of-work.ts'
-import type { Handlers } from '../stream/event-handler.ts'
+import { type Handlers, wrapped } from '../stream/event-handler.ts'
 import { OperationError } from './terminal.ts'
 
 /** A document of the scratch store, with the text of the different document that the service's store had, if any. */
@@ -123,14 +123,8 @@ export function openScratch(isShared: boolean) {
   return {
     documentsOf: (tenant: string) => documentsIn(isShared ? '' : tenant),
     /** Returns the handlers of a topic. They note which documents each event changed. */
-    noting(topic: string, handlers: Handlers<boolean>): Handlers<boolean> {
-      const noted = Object.entries(handlers).map(([name, handle]) => [
-        name,
-        (event: Parameters<typeof handle>[0]) =>
-          current.run({ topic, event: ++events }, () => (handle as (event: unknown) => Promise<boolean>)(event)),
-      ])
-      return Object.fromEntries(noted)
-    },
+    noting: (topic: string, handlers: Handlers<boolean>) =>
+      wrapped(handlers, (event, handle) => current.run({ topic, event: ++events }, () => handle(event))),
     /** Returns the next documents that are not settled, in the order in which events created them. */
     open: (after: number, count: number) => findOpen.all(after, count) as unknown as ScratchDocument[],
     /** Notes that the service's store has the document. */

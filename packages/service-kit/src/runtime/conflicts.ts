@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { FullEvent } from '@orderflow/envelope'
-import type { Handlers } from '../stream/event-handler.ts'
+import { type Handlers, wrapped } from '../stream/event-handler.ts'
 import { watched } from '../stream/watched.ts'
 
 /** The event of a record as its handler received it, and the pointers of the fields that handlers read. */
@@ -12,18 +12,11 @@ export interface Reading {
 export const newReading = (): Reading => ({ event: undefined, fields: new Set() })
 
 /** Returns handlers that also note the event and the fields that they read. */
-export function readingHandlers(handlers: Handlers, reading: Reading): Handlers {
-  const entries = Object.entries(handlers) as [string, (event: object) => Promise<unknown>][]
-  return Object.fromEntries(
-    entries.map(([name, handle]) => [
-      name,
-      (event: FullEvent) => {
-        reading.event = event
-        return handle(watched(event as object, '', (pointer) => reading.fields.add(pointer)))
-      },
-    ]),
-  )
-}
+export const readingHandlers = (handlers: Handlers, reading: Reading): Handlers =>
+  wrapped(handlers, (event, handle) => {
+    reading.event = event
+    return handle(watched(event, '', (pointer) => reading.fields.add(pointer)))
+  })
 
 /** An edit may give the event a new Id, which contradicts nothing. */
 const ignored = new Set(['/Id'])

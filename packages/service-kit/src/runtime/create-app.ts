@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http'
-import { deadLetterTopic, type FullEvent } from '@orderflow/envelope'
+import { deadLetterTopic } from '@orderflow/envelope'
 import { createAuth } from '../auth/auth.ts'
 import { createSweeping } from '../entity/sweeping.ts'
 import type { Sidecar } from '../sidecar/sidecar.ts'
@@ -11,7 +11,7 @@ import { createAppChannel } from '../stream/app-channel.ts'
 import { createAppendTimes } from '../stream/append-times.ts'
 import { createConsumers } from '../stream/consumer.ts'
 import { createEarlierDeadLetters } from '../stream/earlier-dead-letters.ts'
-import type { Reactions } from '../stream/event-handler.ts'
+import type { Handle, Reactions } from '../stream/event-handler.ts'
 import { createForward, createPublish, createPublisher } from '../stream/publish.ts'
 import { createTopicLimit } from '../stream/topic-limit.ts'
 import { handled, type Tracing, within } from '../telemetry/context.ts'
@@ -177,14 +177,12 @@ export function withEntities(parts: ServiceParts): AllParts {
   }
 }
 
-type AnyHandler<R> = (event: FullEvent) => Promise<R>
-
 /** Merges handlers by topic and event. Several handlers of an event run in sequence; the result is that something changed. */
 function merged<R>(all: readonly Reactions<R>[]): Reactions<R> {
-  const topics = new Map<string, Record<string, AnyHandler<R>>>()
+  const topics = new Map<string, Record<string, Handle<R>>>()
   for (const [topic, handlers] of all.flatMap((one) => Object.entries(one))) {
     const known = topics.get(topic) ?? {}
-    for (const [name, handle] of Object.entries(handlers as Record<string, AnyHandler<R>>)) {
+    for (const [name, handle] of Object.entries(handlers as Record<string, Handle<R>>)) {
       const first = known[name]
       known[name] = first ? inSequence(first, handle) : handle
     }
@@ -193,7 +191,7 @@ function merged<R>(all: readonly Reactions<R>[]): Reactions<R> {
   return Object.fromEntries(topics) as Reactions<R>
 }
 
-function inSequence<R>(first: AnyHandler<R>, second: AnyHandler<R>): AnyHandler<R> {
+function inSequence<R>(first: Handle<R>, second: Handle<R>): Handle<R> {
   return (event) =>
     within({ document: undefined, ...handled(), run: undefined, passOn: undefined }, async () => {
       const [one, other] = [await first(event), await second(event)]

@@ -45,6 +45,8 @@ import { type Delivery, keyBytes, type RecordPosition } from './record.ts'
  */
 export type Handlers<R = unknown> = { readonly [N in EventName]?: (event: FullEvent<N>) => Promise<R> }
 
+export type Handle<R> = (event: FullEvent) => Promise<R>
+
 export type Reactions<R = unknown> = Readonly<Record<string, Handlers<R>>>
 
 /** Checks that an event is trusted, before its handler is called. @throws {UntrustedError} */
@@ -78,7 +80,7 @@ export function createIntake<R>(
   judge: Judge,
   onUnhandled: (type: string) => void = () => {},
 ): Intake<R> {
-  const byName = new Map(Object.entries(handlers)) as Map<string, (event: FullEvent<EventName>) => Promise<R>>
+  const byName = new Map(Object.entries(handlers)) as Map<string, Handle<R>>
   const types = handledTypes(handlers)
   return async (record, source, onRead) => {
     const envelope = completeEnvelope(parseEnvelope(record.value), source)
@@ -96,6 +98,15 @@ export function createIntake<R>(
       throw new HandlerError(error)
     }
   }
+}
+
+/** Returns handlers that call `around` with each event and its handler. */
+export function wrapped<R>(
+  handlers: Handlers<R>,
+  around: (event: FullEvent, handle: Handle<R>) => Promise<R>,
+): Handlers<R> {
+  const entries = Object.entries(handlers) as [string, Handle<R>][]
+  return Object.fromEntries(entries.map(([name, handle]) => [name, (event: FullEvent) => around(event, handle)]))
 }
 
 export function handledTypes(handlers: Handlers): EventType[] {
