@@ -23,7 +23,7 @@ const rooms: Record<string, Record<string, string[]>> = {
     auth: ['json.ts', 'limits.ts', 'remembered.ts'],
     sidecar: ['telemetry', 'json.ts', 'limits.ts', 'remembered.ts'],
     trust: ['application'],
-    state: ['telemetry', 'sidecar'],
+    state: ['telemetry', 'sidecar', 'remembered.ts'],
     stream: ['telemetry', 'sidecar', 'trust', 'json.ts', 'limits.ts'],
     web: ['telemetry', 'auth', 'sidecar', 'json.ts'],
     entity: ['telemetry', 'sidecar', 'state', 'stream', 'web'],

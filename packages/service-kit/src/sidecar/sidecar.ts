@@ -1,5 +1,3 @@
-export { remembered } from '../remembered.ts'
-
 export interface OutgoingEvent {
   topic: string
   key: string | undefined

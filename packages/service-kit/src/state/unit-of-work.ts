@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
+import { remembered } from '../remembered.ts'
 import { type BatcherOptions, createBatcher, type QueueWatch, type Settled } from '../sidecar/batcher.ts'
 import { callSidecar } from '../sidecar/handler-time.ts'
 import {
@@ -8,7 +9,6 @@ import {
   HeldError,
   isConflict,
   isRefusal,
-  remembered,
   type Sidecar,
   SidecarError,
   type Store,
