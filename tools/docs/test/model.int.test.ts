@@ -17,7 +17,7 @@ describe('TLC', () => {
   }
 
   it('confirms that a model holds', async () => {
-    const { violated, states } = await checked('Entity.facts')
+    const { violated, states } = await checked('Changes')
     expect(violated).to.equal(undefined)
     expect(states).to.be.above(100)
   })
