@@ -4,6 +4,11 @@ import { beginCall } from '../sidecar/handler-time.ts'
 import type { Announcing } from '../state/announcing.ts'
 import { type Publish, RefusedEventError } from '../stream/publish.ts'
 
+interface Call {
+  /** Missing until the call has begun. */
+  end?: Promise<void>
+}
+
 /**
  * Creates the function that announces events of a document: it publishes them in the given sequence, and resolves when the log has all of them. Calls
  * share the publication of an event. If an event fails, so do the waiting events of its key, because they must not overtake it.
@@ -14,9 +19,9 @@ export function createAnnounce(
 ): (key: string, events: readonly FullEvent[]) => Promise<void> {
   const publishing = new Set<string>()
   /** The last call for each document. It ends after all earlier calls. */
-  const calls = new Map<string, { end?: Promise<void> }>()
+  const calls = new Map<string, Call>()
 
-  async function announce(key: string, events: readonly FullEvent[], call: { end?: Promise<void> }): Promise<void> {
+  async function announce(key: string, events: readonly FullEvent[], call: Call): Promise<void> {
     // The wait for another call's publication is a wait for the sidecar, too. A handler that has ended begins no call.
     const endCall = beginCall()
     const earlier = calls.get(key)?.end
@@ -49,7 +54,7 @@ export function createAnnounce(
   }
 
   return (key, events) => {
-    const call: { end?: Promise<void> } = {}
+    const call: Call = {}
     call.end = announce(key, events, call)
     return call.end
   }
