@@ -168,6 +168,7 @@ export function createAnnouncing({
   }
   /** The register that the next batch writes, although it stores no event there. */
   let due: OwnRegister | undefined
+  const nextRegister = () => (due && owned.includes(due) ? due : owned[0])
   /** The register of the batch that is being written. */
   let current: OwnRegister | undefined
 
@@ -195,7 +196,7 @@ export function createAnnouncing({
 
   const writer: RegisterWriter = {
     watched(isSequential) {
-      const next = isSequential ? owned.filter((own) => own === (due ?? owned[0])) : owned
+      const next = isSequential ? owned.filter((own) => own === nextRegister()) : owned
       const unsure = next.filter(({ storedAt, etag }) => storedAt !== undefined && etag === undefined)
       const beats = unsure.map(({ beat }) => beat)
       return {
@@ -208,9 +209,8 @@ export function createAnnouncing({
     },
 
     async open(readRegisters) {
-      if (due && !owned.includes(due)) due = undefined
       if (owned.length === 0) await take(readRegisters)
-      current = due ?? owned[0]
+      current = nextRegister()
       if (current?.storedAt !== undefined && current.etag === undefined) {
         check(current, await readRegisters([keyOfRegister(current.register)]))
         if (!owned.includes(current)) return await writer.open(readRegisters)
