@@ -115,12 +115,12 @@ export class ActiveSegment {
     for (const { topic, partition, from, to, at, why } of gaps) gap.run(topic, partition, from, to, at, why)
 
     const kinds = records.map(({ kind }) => this.#kind(kind))
-    const event = this.#statements.get('INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)')
+    const event = this.#statements.get('INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
     const block = this.#statements.get('INSERT INTO blocks VALUES (?, ?)')
     let length = 0
     let bodies: Body[] = []
     for (const [index, record] of records.entries()) {
-      const { topic, partition, offset, bytes, guids, body, subject } = record
+      const { topic, partition, offset, bytes, guids, body, subject, id } = record
       const part = this.#parts.get(`${topic}/${partition}`)
       const kind = kinds[index] as StoredKind
       if (part === undefined) throw new Error(`there is no position of ${topic}/${partition}`)
@@ -134,6 +134,7 @@ export class ActiveSegment {
         bodies.length,
         bytes,
         subject === null ? null : hashOf(subject),
+        subject === null ? null : hashOf(id),
       )
       bodies.push(body)
       if (bodies.length === blockLength || index === records.length - 1) {

@@ -15,6 +15,8 @@ export interface IndexRecord {
   body: Body
   /** The event's subject (`SubjectOf` in ingest/examine.ts). */
   subject: string | null
+  /** The event's Id. */
+  id: string
 }
 
 export interface Position {

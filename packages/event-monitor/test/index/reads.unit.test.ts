@@ -221,6 +221,23 @@ describe('reads of the index', () => {
     expect(index.reads.missing(start, 0, 10).total).to.equal(0)
   })
 
+  it('counts an event and its reaction once if their publishers published them twice', () => {
+    const order = orderCreated()
+    const { OrderId } = order.Payload as { OrderId: string }
+    const paid = paymentApproved(OrderId)
+    const at = (topic: string, offset: number) => ({ topic, offset, at: start })
+    const missing = () =>
+      index.reads.missing(start + 10 * second, 0, 10).events.map(({ row }) => Number(row.position.offset))
+    index.add(indexRecord(order, at('orderevents', 0)), indexRecord(order, at('orderevents', 1)))
+    expect(missing()).to.deep.equal([0])
+    index.add(indexRecord(paid, at('paymentevents', 0)), indexRecord(paid, at('paymentevents', 1)))
+    expect(missing()).to.deep.equal([])
+    index.add(indexRecord(order, at('orderevents', 2)))
+    expect(missing()).to.deep.equal([])
+    index.add(indexRecord(full('OrderCreated', { ...(order.Payload as object) }), at('orderevents', 3)))
+    expect(missing()).to.deep.equal([3])
+  })
+
   it('uses an event as cause or reaction only if it is valid, trusted and in its own topic', () => {
     const untrusted = {
       requireTrusted() {

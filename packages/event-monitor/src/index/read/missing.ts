@@ -9,16 +9,19 @@ interface Entry {
 interface Waiting extends Entry {
   reaction: Reaction
 }
-type Row = Pick<EventTuple, 'seq' | 'at' | 'kind' | 'subject'>
+type Row = Pick<EventTuple, 'seq' | 'at' | 'kind' | 'subject' | 'event'>
 
 /** The largest number of remembered reactions that arrived before their cause. */
 const maxEarly = 100_000
 /** The largest number of waiting events to remember. The newest events are kept. */
 const maxWaiting = 20_000
+/** The largest number of remembered events. A service may publish an event again after a crash, soon after the first time. */
+const maxSeen = 100_000
 
 /** Finds events without their expected reactions, in one pass over the index. */
 export class Unanswered {
   #seq = 0
+  readonly #seen = new Set<number>()
   readonly #books: readonly Book[]
 
   constructor(reactions: readonly Reaction[]) {
@@ -34,14 +37,14 @@ export class Unanswered {
       const names = new Map(segment.kinds().map(({ id, kind }) => [id, kind.name ?? '']))
       const last = this.#seq
       const rows = segment.iterate<Row>(
-        'SELECT seq, at, kind, subject FROM events WHERE seq > ? ORDER BY seq LIMIT ?',
+        'SELECT seq, at, kind, subject, event FROM events WHERE seq > ? ORDER BY seq LIMIT ?',
         last,
         left,
       )
-      for (const { seq, at, kind, subject } of rows) {
+      for (const { seq, at, kind, subject, event } of rows) {
         this.#seq = seq
         left -= 1
-        if (subject === null) continue
+        if (subject === null || event === null || this.#isSecondCopy(event)) continue
         const name = names.get(kind) ?? segment.kind(kind).name ?? ''
         for (const book of this.#books) book.add(name, subject, { seq, at })
       }
@@ -49,6 +52,13 @@ export class Unanswered {
     const [oldest] = segments.of('events').slice(-1)
     if (oldest) for (const book of this.#books) book.forgetBefore(oldest.facts.firstSeq)
     return left === 0
+  }
+
+  #isSecondCopy(event: number): boolean {
+    if (this.#seen.has(event)) return true
+    this.#seen.add(event)
+    dropOldest(this.#seen, maxSeen)
+    return false
   }
 
   /** True if the list is full, so more events may be waiting. */

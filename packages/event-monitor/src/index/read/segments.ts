@@ -29,6 +29,7 @@ export interface EventTuple {
   slot: number
   bytes: number
   subject: number | null
+  event: number | null
 }
 
 interface Part {
