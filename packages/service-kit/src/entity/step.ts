@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto'
-import { isDeepStrictEqual } from 'node:util'
 import {
   createEnvelope,
   deterministicId,
@@ -316,7 +315,7 @@ export function rulesOf<S, V>(definition: AnyDefinition<S, V>) {
       const state = event ? collected(before, event) : before
       const next: EntityDocument<S> = { ...stored, state }
       const { fresh, again } = made(next, stored, outputs, change, newId, surroundings)
-      const isChanged = fresh.length > 0 || !isDeepStrictEqual(next.state, before)
+      const isChanged = fresh.length > 0 || next.state !== before
       const isCause = ({ event: own }: Entry) => causeId !== undefined && causeIn(own) === causeId
       const isAnnouncing = isRequest || fresh.length + again.length > 0 || open.some(isCause)
       return {
