@@ -40,9 +40,9 @@ export function collect<N extends EventName>(
 
 /** Returns stored facts with the newest Version of each event. */
 export function upcastFacts<S>(state: S): S {
-  const events = Object.entries(state as Record<string, FullEvent<EventName>>)
-  if (events.every(([, event]) => upcast(event) === event)) return state
-  return Object.fromEntries(events.map(([name, event]) => [name, upcast(event)])) as S
+  const events = state as Record<string, FullEvent<EventName>>
+  if (Object.values(events).every((event) => upcast(event) === event)) return state
+  return Object.fromEntries(Object.entries(events).map(([name, event]) => [name, upcast(event)])) as S
 }
 
 /** Returns the cause that an event names; undefined if it names none. */

@@ -154,7 +154,7 @@ export function openEntity<S, V, T extends OwnType, F extends EventName, O exten
         if (!document) return step
         for (const { event } of step.fresh) requirePublishable(event)
         for (const entry of step.fresh) announcing().note(fullKey, entry)
-        const isListed = document.listed !== undefined || rules.shown(document, id) === undefined
+        const isListed = document.listed !== undefined || view(step.state, id) === undefined
         stored.write(isListed ? document : { ...document, listed: stored.list(id) })
         return step
       },

@@ -298,7 +298,7 @@ export function rulesOf<S, V>(definition: AnyDefinition<S, V>) {
   function step(known: EntityDocument<S> | undefined, change: Change<S>, surroundings: Surroundings): Step<S> {
     if (change.event && !facts) {
       const document = refold(known, change.event)
-      return { document, state: initial, fresh: [], announce: [], isChanged: document !== undefined }
+      return { document, state: currentState(document), fresh: [], announce: [], isChanged: document !== undefined }
     }
     const stored = released(known)
     const before = stateIn(stored)
