@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto'
-import { isDeepStrictEqual } from 'node:util'
 import {
   deterministicId,
   type EventName,
@@ -105,8 +104,8 @@ export function openEntity<S, V, T extends OwnType, F extends EventName, O exten
   const rules = rulesOf(definition as AnyDefinition<S, V>)
   const announcing = () => documents('').announcing
   const announce = createAnnounce(publish, (key, events) => announcing().announced(key, events))
-  /** The facts that this process saved last, which need no read when they arrive from the log. */
-  const recentFacts = new LRUCache<string, FullEvent>({ max: maxSavedFacts })
+  /** The texts of the facts that this process saved last, which need no read when they arrive from the log. */
+  const recentFacts = new LRUCache<string, string>({ max: maxSavedFacts })
   // The generation changes when the store may have lost writes.
   const factKey = ({ Id }: FullEvent) => `${documents('').generation()}/${Id}`
   const deciders = (definition.on ?? {}) as unknown as Record<
@@ -189,7 +188,7 @@ export function openEntity<S, V, T extends OwnType, F extends EventName, O exten
 
   async function react(event: FullEvent): Promise<boolean> {
     const isOwnFact = facts !== undefined && rules.isOwn(event.Name)
-    if (isOwnFact && isDeepStrictEqual(recentFacts.get(factKey(event)), event)) return false
+    if (isOwnFact && recentFacts.get(factKey(event)) === JSON.stringify(event)) return false
     const decider = deciders[event.Name]
     const change: Change<S> = {
       id: idOfPayload(event.Payload),
@@ -208,7 +207,7 @@ export function openEntity<S, V, T extends OwnType, F extends EventName, O exten
     const saving = decider ? run(change) : save(change)
     passOn()
     const { isChanged } = await saving
-    if (isOwnFact) recentFacts.set(factKey(event), event)
+    if (isOwnFact) recentFacts.set(factKey(event), JSON.stringify(event))
     return isChanged
   }
 
@@ -289,7 +288,7 @@ export function openEntity<S, V, T extends OwnType, F extends EventName, O exten
         return rules.step(undefined, change, { app, mark: () => '', isAnnounced: () => false })
       }
     })
-    if (facts && isStored) for (const { event } of step.fresh) recentFacts.set(factKey(event), newestOf(event))
+    if (facts && isStored) for (const { event } of step.fresh) recentFacts.set(factKey(event), JSON.stringify(newestOf(event)))
     return { id, view: view(step.state, id) as V, isStored }
   }
 
