@@ -346,12 +346,11 @@ export function createAnnouncing({
     }
   }
 
-  /** Writes the registers of which a key is announced, or whose beat is due. */
+  /** Writes the registers whose beat is due. While no document changes, it writes all registers with keys, because no batch will do so. */
   async function tellOpen(): Promise<void> {
     for (const own of owned) {
-      const isSettled = ![...own.keys].every(isOpen)
       if (own.storedAt === undefined || own.keys.size === 0) continue
-      if (!isSettled && elapsed() - own.storedAt < beatMs) continue
+      if (documents.size > 0 && elapsed() - own.storedAt < beatMs) continue
       due = own
       await flush(keyOfRegister(own.register))
     }
