@@ -133,10 +133,10 @@ export function openEntity<S, V, T extends OwnType, F extends EventName, O exten
   }
 
   /** Decides, and saves the new state together with its events. The caller announces them. */
-  function save(change: Change<S>): Promise<Step<S>> {
+  function save(change: Change<S>, key = keyOf(change.id)): Promise<Step<S>> {
     const { id, tenant } = change
     const own = documents(tenant.id)
-    const [key, fullKey] = [keyOf(id), own.fullKey(keyOf(id))]
+    const fullKey = own.fullKey(key)
     return own.change({
       key,
       kind: change.kind,
@@ -162,11 +162,13 @@ export function openEntity<S, V, T extends OwnType, F extends EventName, O exten
 
   /** Saves a change, and announces its events. After a refusal of a request, it announces what earlier requests left. */
   async function run(change: Change<S>, saveChange = save): Promise<Step<S>> {
-    const fullKey = documents(change.tenant.id).fullKey(keyOf(change.id))
+    // Equal keys share one string, whose hash V8 then computes once.
+    const key = keyOf(change.id)
+    const fullKey = documents(change.tenant.id).fullKey(key)
     const end = announcing().begin(fullKey, !isOnlyAnnounced(change))
     let step: Step<S> | undefined
     try {
-      step = await saveChange(change)
+      step = await saveChange(change, key)
       if (step.announce.length > 0) await announceOpen(fullKey, step.announce)
     } catch (error) {
       const failure = step && change.isRequest && isInfrastructure(error) ? uncertain(change, error) : error
@@ -277,9 +279,9 @@ export function openEntity<S, V, T extends OwnType, F extends EventName, O exten
       decide: (state, context) => (commands[kind] as (typeof commands)[string])(input, state, context),
     }
     let isStored = true
-    const step = await run(change, async () => {
+    const step = await run(change, async (_, key) => {
       try {
-        return await save(change)
+        return await save(change, key)
       } catch (error) {
         if (!isOnlyAnnounced(change) || !isInfrastructure(error)) throw error
         // A store that did not answer may still execute the write later. So the same decision is announced, with the same content.
