@@ -108,6 +108,7 @@ export function openEntity<S, V, T extends OwnType, F extends EventName, O exten
   const recentFacts = new LRUCache<string, string>({ max: maxSavedFacts })
   // The generation changes when the store may have lost writes.
   const factKey = ({ Id }: FullEvent) => `${documents('').generation()}/${Id}`
+  const rememberFact = (event: FullEvent) => recentFacts.set(factKey(event), JSON.stringify(event))
   const deciders = (definition.on ?? {}) as unknown as Record<
     string,
     (event: FullEvent, state: S, context: DecisionContext) => Decision<EventName>
@@ -209,7 +210,7 @@ export function openEntity<S, V, T extends OwnType, F extends EventName, O exten
     const saving = decider ? run(change) : save(change)
     passOn()
     const { isChanged } = await saving
-    if (isOwnFact) recentFacts.set(factKey(event), JSON.stringify(event))
+    if (isOwnFact) rememberFact(event)
     return isChanged
   }
 
@@ -290,7 +291,7 @@ export function openEntity<S, V, T extends OwnType, F extends EventName, O exten
         return rules.step(undefined, change, { app, mark: () => '', isAnnounced: () => false })
       }
     })
-    if (facts && isStored) for (const { event } of step.fresh) recentFacts.set(factKey(event), JSON.stringify(newestOf(event)))
+    if (facts && isStored) for (const { event } of step.fresh) rememberFact(newestOf(event))
     return { id, view: view(step.state, id) as V, isStored }
   }
 
