@@ -346,7 +346,7 @@ export function createAnnouncing({
     }
   }
 
-  /** Writes the registers whose beat is due. While no document changes, it writes all registers with keys, because no batch will do so. */
+  /** Writes the registers whose beat is due, and all registers with keys if no document changes. Otherwise, batches write them. */
   async function tellOpen(): Promise<void> {
     for (const own of owned) {
       if (own.storedAt === undefined || own.keys.size === 0) continue
