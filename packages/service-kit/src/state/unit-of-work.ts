@@ -175,8 +175,8 @@ function fenceOf(read: Map<string, StoredDocument>, isGuarded: boolean): Write {
 const unguarded = ({ key, value }: Write): Write => ({ key, value })
 
 const independentItems = 400
-/** The number of concurrent batches. While one waits for round trips, another one begins. More batches would be smaller, and need more calls. */
-const maxInFlight = 2
+/** The number of concurrent batches. Each batch waits for round trips, and takes hardly any processor time. */
+const maxInFlight = 4
 
 interface Batch {
   results: Map<Work<unknown>, Settled<unknown>>
