@@ -29,7 +29,7 @@ import {
   Refused,
   type RequestContext,
 } from './entity.ts'
-import { causeIn } from './facts.ts'
+import { causeIn, factOf } from './facts.ts'
 import {
   type AnyDefinition,
   type Change,
@@ -108,7 +108,9 @@ export function openEntity<S, V, T extends OwnType, F extends EventName, O exten
   const recentFacts = new LRUCache<string, string>({ max: maxSavedFacts })
   // The generation changes when the store may have lost writes.
   const factKey = ({ Id }: FullEvent) => `${documents('').generation()}/${Id}`
-  const rememberFact = (event: FullEvent) => recentFacts.set(factKey(event), JSON.stringify(event))
+  // Reads only the fields that a fact keeps, because scenarios record the fields that a service reads.
+  const factText = (event: FullEvent) => JSON.stringify(factOf(event))
+  const rememberFact = (event: FullEvent) => recentFacts.set(factKey(event), factText(event))
   const deciders = (definition.on ?? {}) as unknown as Record<
     string,
     (event: FullEvent, state: S, context: DecisionContext) => Decision<EventName>
@@ -191,7 +193,7 @@ export function openEntity<S, V, T extends OwnType, F extends EventName, O exten
 
   async function react(event: FullEvent): Promise<boolean> {
     const isOwnFact = facts !== undefined && rules.isOwn(event.Name)
-    if (isOwnFact && recentFacts.get(factKey(event)) === JSON.stringify(event)) return false
+    if (isOwnFact && recentFacts.get(factKey(event)) === factText(event)) return false
     const decider = deciders[event.Name]
     const change: Change<S> = {
       id: idOfPayload(event.Payload),
