@@ -68,7 +68,7 @@ check: ## Run linters, check types and language, and compare schemas with the la
 	@$(run) tools/language/main.ts --check
 
 test: ## Install the tools of tests and run all tests, before a merge (18 minutes)
-	@$(run) test/side-by-side.ts -C tools unit,test-local test-page test-containers
+	@$(run) test/repository/side-by-side.ts -C tools unit,test-local test-page test-containers
 
 new-service: ## Create a working service to start from: NAME=my-service [EVENT=...] (docs/new-service.md)
 	@$(orderflow) new-service "$${NAME-}" $${EVENT:+--event "$$EVENT"}

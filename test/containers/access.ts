@@ -21,7 +21,7 @@ import { aclOf } from '../support/kafka-rights.ts'
 import { refusalOf } from '../support/refusal.ts'
 import type { RunningContainers } from './running-containers.ts'
 
-/** Repeats the main rules of test/stream-rights.int.test.ts for Kafka in containers, and tests the operator’s commands. */
+/** Repeats the main rules of test/log/stream-rights.int.test.ts for Kafka in containers, and tests the operator’s commands. */
 export function access(running: () => RunningContainers): void {
   describe('Kafka in containers', () => {
     let stack: RunningContainers

@@ -35,7 +35,9 @@ describe('docs/new-service.md', () => {
     const tests = ['packages/{envelope,cli}/test/**/*.unit.test.ts']
     const files = [
       ...tests,
-      ...['services.unit', 'structure.unit', 'hostile.int'].map((file) => `test/${file}.test.ts`),
+      ...['services/services.unit', 'repository/structure.unit', 'services/hostile.int'].map(
+        (file) => `test/${file}.test.ts`,
+      ),
     ]
     succeeded(await reader().copy.run('mocha', ['--parallel', '--jobs', '2', ...files]))
   })

@@ -49,7 +49,7 @@ describe('make new-service', () => {
   it('creates a service that passes lint, types, its own tests and the tests of all services', async () => {
     const tests = [
       'gift-card-service/test/*.unit.test.ts',
-      'test/services.unit.test.ts',
+      'test/services/services.unit.test.ts',
       'packages/cli/test/generate/*.test.ts',
     ]
     const [check, run] = await Promise.all([copy.run('make', ['-s', 'check']), copy.run('mocha', tests)])

@@ -40,7 +40,7 @@ describe('make -C tools version', () => {
     expect(JSON.parse(read('packages/cli/package.json')).dependencies['@orderflow/envelope']).to.equal('9.0.0')
     expect(JSON.parse(read('package-lock.json')).packages['packages/cli'].version).to.equal('9.0.0')
     expect(JSON.parse(read('envelope-schema/asyncapi.json')).info.version).to.equal('9.0.0')
-    const upkeep = await copy.run('mocha', ['test/upkeep.unit.test.ts'])
+    const upkeep = await copy.run('mocha', ['test/repository/upkeep.unit.test.ts'])
     expect(upkeep.stdout).to.match(/^[1-9]\d* passed, 0 failed$/m)
   })
 

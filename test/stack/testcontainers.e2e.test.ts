@@ -1,0 +1,49 @@
+import { publishUser } from '@orderflow/cli'
+import { duplicates, reacting, rebuilds, testedServices } from '@orderflow/test-kit'
+import { access } from '../containers/access.ts'
+import { describeInContainers } from '../containers/available.ts'
+import { commands } from '../containers/commands.ts'
+import { forgers } from '../containers/forgers.ts'
+import { images } from '../containers/images.ts'
+import { isolation } from '../containers/isolation.ts'
+import { replicas } from '../containers/replicas.ts'
+import { type RunningContainers, startCheckout } from '../containers/running-containers.ts'
+import { storeOfContainers } from '../containers/store.ts'
+import { storedDocuments } from '../containers/stored-documents.ts'
+import { survival } from '../containers/survival.ts'
+import { networkSpecs } from '../specs/all.ts'
+import { rebuiltStores } from '../specs/rebuild.ts'
+import { transactionalProducers } from '../specs/transactions.ts'
+
+const tested = reacting(await testedServices())
+
+describeInContainers('the system in containers', () => {
+  images()
+
+  describe('the stack of docker-compose.yml', () => {
+    let started: RunningContainers | undefined
+    before(async () => {
+      started = await startCheckout()
+    })
+    after(async () => {
+      await started?.stop()
+    })
+    const stack = () => started as RunningContainers
+    const operator = () => stack().operator
+
+    // Tests that become slower with a larger log run first, and tests that stop the stack run last.
+    rebuilds(tested, stack, operator)
+    rebuiltStores(stack, operator)
+    networkSpecs(stack)
+    for (const service of tested) describe(service.name, () => duplicates(service, stack, operator))
+    transactionalProducers(stack, () => stack().settings.kafkaAs(publishUser))
+    forgers(stack)
+    isolation(stack)
+    access(stack)
+    storedDocuments(stack)
+    describe('a store on a database server', () => storeOfContainers(stack))
+    survival(stack)
+    replicas(stack)
+    commands(stack)
+  })
+})
