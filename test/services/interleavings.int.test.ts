@@ -147,7 +147,7 @@ async function run({ store, events, turns, healing }: Generated<typeof anyRun>):
   }
   if (healing === 'sweeps') await world.sweepAll()
   else {
-    // A client repeats its request until it gets an answer (docs/adr/0001).
+    // A client repeats its request until it gets an answer (docs/adr/0057).
     for (const step of turns.flatMap(({ steps }) => steps)) {
       if (!('request' in step)) continue
       await send(world, { ...step, replica: healing === 'repeated requests' ? step.replica : 1 - step.replica })

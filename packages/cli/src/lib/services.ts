@@ -15,7 +15,7 @@ export interface Service extends Omit<ServiceEntry, 'package' | 'produces' | 'wa
   produces: string[]
   /** Names of the service's own events, by topic. Empty for a service that only forwards events. */
   publishes: Record<string, string[]>
-  /** True for a consumer, because a store is a view of consumed events (docs/adr/0001). */
+  /** True for a consumer, because a store is a view of consumed events (docs/adr/0057). */
   hasStore: boolean
   /** True for a monitor, which reads all topics without a consumer group and replays dead letters. */
   watches: boolean
