@@ -38,7 +38,7 @@ describe('make new-service', () => {
       'components/subscriptions.gift-card-service.yaml',
     ])
     expect(added).to.include.members([
-      'gift-card-service/reads.json',
+      'gift-card-service/test/reads.json',
       'gift-card-service/src/gift-card.ts',
       'gift-card-service/test/subject.ts',
     ])

@@ -298,10 +298,10 @@ export const commandGroups: CommandGroups = {
         },
         tenant: { value: 'TENANT', summary: 'create: the tenant whose data the key can access' },
       },
-      run: async ({ args: [action, subject], text }) =>
+      run: async ({ args: [action, name], text }) =>
         (await import('./commands/api-key.ts')).apiKey({
           action,
-          subject,
+          name,
           scopes: text('scopes'),
           tenant: text('tenant'),
         }),

@@ -13,8 +13,8 @@ import { runningRunner } from './runners.ts'
 
 interface ApiKeyRequest {
   action: string | undefined
-  /** A new key's name, or the prefix of a key to revoke. */
-  subject: string | undefined
+  /** The name of a new key, or the prefix of a key to revoke. */
+  name: string | undefined
   /** The scopes, separated by spaces or commas. */
   scopes: string | undefined
   tenant: string | undefined
@@ -27,7 +27,7 @@ const usage = './orderflow api-key create shop --scopes "events:read" [--tenant 
  * @throws {CliError} `usage`
  */
 export async function apiKey(
-  { action = 'list', subject, scopes, tenant = '' }: ApiKeyRequest,
+  { action = 'list', name, scopes, tenant = '' }: ApiKeyRequest,
   now = new Date(),
 ): Promise<void> {
   const keys = await keysOfStack()
@@ -36,10 +36,10 @@ export async function apiKey(
     throw new CliError('usage', '--scopes and --tenant are only for create', { nextStep: usage })
   }
   if (action === 'list') list(records)
-  else if (action === 'revoke') await revoke(keys, records, subject)
+  else if (action === 'revoke') await revoke(keys, records, name)
   else if (action !== 'create') throw new CliError('usage', `api-key: unknown action ${action}`, { nextStep: usage })
-  else if (!subject) throw new CliError('usage', 'the name is missing: name the owner of the key', { nextStep: usage })
-  else await make(keys, records, { name: subject, scopes: readScopes(scopes), tenant }, now)
+  else if (!name) throw new CliError('usage', 'the name is missing: name the owner of the key', { nextStep: usage })
+  else await make(keys, records, { name, scopes: readScopes(scopes), tenant }, now)
 }
 
 /** The keys in the file of this checkout. Other users may read the file, for example the users of containers. */

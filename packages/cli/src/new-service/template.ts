@@ -32,10 +32,10 @@ export function serviceFiles(name: string, event: HeardEvent): Map<string, strin
   requireUnused(name, texts, (text) => renamed(text, defined))
   const names = new Map([...defined, ...heardNames(event), ...packageNames(name), [newAppId, randomUUID()]])
   const own = new Map(files.map(([path, text]) => [renamed(path, names), renamed(text, names)]))
-  return own.set('reads.json', readsFile(event))
+  return own.set('test/reads.json', readsFile(event))
 }
 
-/** Returns reads.json. The service keeps the whole event, so it reads all of its fields. */
+/** Returns test/reads.json. The service keeps the whole event, so it reads all of its fields. */
 function readsFile({ name }: HeardEvent): string {
   const event = eventNames.find((known) => known === name)
   const fields: string[] = []

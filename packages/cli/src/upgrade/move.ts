@@ -116,8 +116,8 @@ async function runStep({ base, branch }: Plan, { title, work, advice, print }: S
 }
 
 /** Commits all changes, if there are any. */
-async function commit(application: string, subject: string, body = ''): Promise<void> {
+async function commit(application: string, title: string, body = ''): Promise<void> {
   await git(application, 'add', '--all', '.')
   if ((await git(application, 'status', '--porcelain')) === '') return
-  await git(application, 'commit', '--quiet', '--message', `${subject}\n\n${body}`)
+  await git(application, 'commit', '--quiet', '--message', `${title}\n\n${body}`)
 }

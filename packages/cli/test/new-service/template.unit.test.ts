@@ -21,11 +21,11 @@ describe('the template of a service', () => {
 
   it('lists all fields as read, in the newest version of its event', () => {
     const files = serviceFiles('gift-card-service', { name: 'OrderCreated', constant: 'orderEvents', key: 'OrderId' })
-    expect(JSON.parse(files.get('reads.json') ?? '{}')).to.deep.equal({
+    expect(JSON.parse(files.get('test/reads.json') ?? '{}')).to.deep.equal({
       'OrderCreated@1': ['/CustomerName', '/CustomerTaxId', '/OrderId', '/Total'],
     })
     const other = serviceFiles('gift-card-service', { name: 'ParcelSent', constant: 'parcelEvents', key: 'ParcelId' })
-    expect(other.get('reads.json')).not.to.contain('@1')
+    expect(other.get('test/reads.json')).not.to.contain('@1')
   })
 
   it('gets the key of its test event from the topic, and the publisher from the event', () => {

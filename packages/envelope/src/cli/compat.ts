@@ -74,7 +74,7 @@ function readerLines({ types }: Finding, { pointer, breaksForward }: Change, kno
     ...readersOf(known.readers, types, pointer).map(
       ({ service, type, pointer }) => `${service} reads ${pointer} of ${type}`,
     ),
-    ...known.unknown.map((service) => `${service} may read it: it has no reads.json, which its tests write`),
+    ...known.unknown.map((service) => `${service} may read it: it has no test/reads.json, which its tests write`),
   ]
   return (lines.length > 0 ? lines : ['no service reads it']).map((line) => `    ${line}\n`).join('')
 }

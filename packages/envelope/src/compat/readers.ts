@@ -10,12 +10,12 @@ export interface Reader {
   pointer: string
 }
 
-/** The file in a service's folder with the fields that it reads, as pointers by event type. The service's tests write it. */
-const readsFile = 'reads.json'
+/** The file of a service with the fields that it reads, as pointers by event type. The service's tests write it. */
+const readsFile = 'test/reads.json'
 
 interface Readers {
   readers: Reader[]
-  /** The services that consume events, but have no `reads.json`. */
+  /** The services that consume events, but have no `test/reads.json`. */
   unknown: string[]
 }
 

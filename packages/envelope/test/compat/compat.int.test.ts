@@ -106,10 +106,10 @@ describe('envelope compat', () => {
     beforeEach(() => {
       const services = { 'payment-service': { consumes: { orderevents: 'prompt' } } }
       writeFileSync(join(root, 'services.json'), JSON.stringify({ services }))
-      mkdirSync(join(root, 'payment-service'))
+      mkdirSync(join(root, 'payment-service/test'), { recursive: true })
     })
     const keepReads = (...pointers: string[]) =>
-      writeFileSync(join(root, 'payment-service/reads.json'), JSON.stringify({ 'OrderCreated@1': pointers }))
+      writeFileSync(join(root, 'payment-service/test/reads.json'), JSON.stringify({ 'OrderCreated@1': pointers }))
     const optional = (...names: string[]) =>
       change((schema) => {
         schema.required = schema.required.filter((name) => !names.includes(name))
@@ -147,7 +147,7 @@ describe('envelope compat', () => {
     it('names the services whose fields are unknown', async () => {
       optional('Total')
       expect((await linesOf())[1]).to.equal(
-        '    payment-service may read it: it has no reads.json, which its tests write',
+        '    payment-service may read it: it has no test/reads.json, which its tests write',
       )
     })
   })

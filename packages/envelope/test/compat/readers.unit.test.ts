@@ -24,9 +24,9 @@ describe('readersIn', () => {
 
   it('reads the files of all services in services.json, also in the folder of a package', () => {
     write('services.json', { services })
-    write('payment-service/reads.json', { 'OrderCreated@1': ['/Total'] })
-    write('packages/event-gateway/reads.json', { 'OrderCreated@1': ['/OrderId'] })
-    write('removed-service/reads.json', { 'OrderCreated@1': ['/OrderId'] })
+    write('payment-service/test/reads.json', { 'OrderCreated@1': ['/Total'] })
+    write('packages/event-gateway/test/reads.json', { 'OrderCreated@1': ['/OrderId'] })
+    write('removed-service/test/reads.json', { 'OrderCreated@1': ['/OrderId'] })
     expect(readersIn(application)).to.deep.equal({
       readers: [total, { service: 'event-gateway', type: 'OrderCreated@1', pointer: '/OrderId' }],
       unknown: [],
@@ -44,9 +44,9 @@ describe('readersIn', () => {
 
   it('refuses a file that is not JSON, and names the next step', () => {
     write('services.json', { services })
-    write('payment-service/reads.json', '{')
+    write('payment-service/test/reads.json', '{')
     expect(() => readersIn(application)).to.throw(
-      'payment-service/reads.json is not JSON: delete it, and run the tests of payment-service, which write it again',
+      'payment-service/test/reads.json is not JSON: delete it, and run the tests of payment-service, which write it again',
     )
   })
 })

@@ -120,7 +120,7 @@ export class ActiveSegment {
     let length = 0
     let bodies: Body[] = []
     for (const [index, record] of records.entries()) {
-      const { topic, partition, offset, bytes, guids, body, subject, id } = record
+      const { topic, partition, offset, bytes, guids, body, sharedId, id } = record
       const part = this.#parts.get(`${topic}/${partition}`)
       const kind = kinds[index] as StoredKind
       if (part === undefined) throw new Error(`there is no position of ${topic}/${partition}`)
@@ -133,8 +133,8 @@ export class ActiveSegment {
         this.#nextBlock,
         bodies.length,
         bytes,
-        subject === null ? null : hashOf(subject),
-        subject === null ? null : hashOf(id),
+        sharedId === null ? null : hashOf(sharedId),
+        sharedId === null ? null : hashOf(id),
       )
       bodies.push(body)
       if (bodies.length === blockLength || index === records.length - 1) {

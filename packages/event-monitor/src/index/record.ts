@@ -13,8 +13,8 @@ export interface IndexRecord {
   kind: Kind
   guids: Iterable<string>
   body: Body
-  /** The event's subject (`SubjectOf` in ingest/examine.ts). */
-  subject: string | null
+  /** The event's shared id (`SharedIdOf` in ingest/examine.ts). */
+  sharedId: string | null
   /** The event's Id. */
   id: string
 }

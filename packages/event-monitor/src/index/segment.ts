@@ -12,7 +12,7 @@ import { isDamaged, transaction } from './sqlite.ts'
  *
  * `parts` are partitions of topics. `next` is the first offset that is not in the index. `at` is in milliseconds since
  * 1970, as `recordTime` returns it, and `openedAt` is by the monitor's clock. `slot` is the index in the block.
- * `subject` (`SubjectOf` in ingest/examine.ts) and `event` are hashes: `event` is the Id of an event that has a subject.
+ * `shared` (`SharedIdOf` in ingest/examine.ts) and `event` are hashes: `event` is the Id of an event that has a shared id.
  * `counts` has the number of events of each kind in each `bucketMs`. `rules` is a fingerprint (`rulesOf` in
  * ingest/examine.ts).
  */
@@ -21,7 +21,7 @@ CREATE TABLE parts (id INTEGER PRIMARY KEY, topic TEXT NOT NULL, partition INTEG
   UNIQUE (topic, partition)) STRICT;
 CREATE TABLE kinds (id INTEGER PRIMARY KEY, body TEXT NOT NULL, count INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL) STRICT;
 CREATE TABLE events (seq INTEGER PRIMARY KEY, part INTEGER NOT NULL REFERENCES parts, offset INTEGER NOT NULL, at INTEGER NOT NULL,
-  kind INTEGER NOT NULL REFERENCES kinds, block INTEGER NOT NULL, slot INTEGER NOT NULL, bytes INTEGER NOT NULL, subject INTEGER,
+  kind INTEGER NOT NULL REFERENCES kinds, block INTEGER NOT NULL, slot INTEGER NOT NULL, bytes INTEGER NOT NULL, shared INTEGER,
   event INTEGER) STRICT;
 CREATE INDEX byOffset ON events (part, offset);
 CREATE INDEX byKind ON events (kind);
@@ -31,14 +31,14 @@ CREATE TABLE counts (bucket INTEGER NOT NULL, kind INTEGER NOT NULL, count INTEG
 CREATE TABLE gaps (topic TEXT NOT NULL, partition INTEGER NOT NULL, start INTEGER NOT NULL, next INTEGER NOT NULL, at INTEGER NOT NULL,
   why TEXT NOT NULL) STRICT;
 CREATE TABLE facts (firstSeq INTEGER NOT NULL, openedAt INTEGER NOT NULL, rules TEXT NOT NULL) STRICT;
-PRAGMA user_version = 7;
+PRAGMA user_version = 8;
 `
 
 /** With buckets of this length, a chart of ten minutes has 120 buckets. */
 export const bucketMs = 5_000
 
 /** The monitor removes segments of other versions, and reads their events from the log again. */
-const version = 7
+const version = 8
 
 /**
  * Longest wait for a locked file. The last connection that closes a file locks it for a moment. The first connection

@@ -45,7 +45,7 @@ export interface Examined {
    */
   guids: Set<string>
   body: Body
-  subject: string | null
+  sharedId: string | null
 }
 
 interface Verdict {
@@ -68,7 +68,7 @@ type Judge = Pick<Trust, 'requireTrusted'>
 export function examine(
   record: LogRecord,
   trust: Judge,
-  rules: Pick<Rules, 'subjectOf' | 'keyFields'> = { subjectOf: () => null, keyFields: () => [] },
+  rules: Pick<Rules, 'sharedIdOf' | 'keyFields'> = { sharedIdOf: () => null, keyFields: () => [] },
 ): Examined {
   const position: RecordPosition = { topic: record.topic, partition: record.partition, offset: String(record.offset) }
   try {
@@ -80,7 +80,7 @@ export function examine(
       kind: kindOf(record.topic, { validity: 'not-an-envelope', faults, document: undefined }),
       ids,
       guids: guidsOf(ids, undefined, null, undefined),
-      subject: null,
+      sharedId: null,
       body: { document: undefined, ids: tripleOf(ids), note: `(${record.value.length} bytes)`, faults },
     }
   }
@@ -89,7 +89,7 @@ export function examine(
 function examineAt(
   position: RecordPosition,
   record: LogRecord,
-  { trust, rules: { subjectOf, keyFields } }: { trust: Judge; rules: Pick<Rules, 'subjectOf' | 'keyFields'> },
+  { trust, rules: { sharedIdOf, keyFields } }: { trust: Judge; rules: Pick<Rules, 'sharedIdOf' | 'keyFields'> },
 ): Examined {
   const { topic } = record
   const deadRecord = topic.endsWith('.dead') ? readRecord(record) : undefined
@@ -120,7 +120,7 @@ function examineAt(
     kind: kindOf(topic, verdict),
     ids,
     guids: guidsOf(ids, document, isKeyShown ? key : null, of, hasOwnIds ? [] : spelledIds(document)),
-    subject: verdict.validity === 'valid' ? subjectOf(verdict.document, topic) : null,
+    sharedId: verdict.validity === 'valid' ? sharedIdOf(verdict.document, topic) : null,
     body,
   }
 }
@@ -305,7 +305,7 @@ function shownHeaders(headers: LogRecord['headers']): { name: string; value: str
 type Declared = Pick<Application, 'reactions' | 'topics' | 'services'>
 
 export interface Rules {
-  subjectOf: SubjectOf
+  sharedIdOf: SharedIdOf
   keyFields: (topic: string) => readonly string[]
   /** If the fingerprint changes, the index is rebuilt from the log. */
   fingerprint: string
@@ -314,36 +314,36 @@ export interface Rules {
 export function rulesOf(declared: Declared): Rules {
   const keys = declared.topics.map(({ name, key }) => [name, key] as const)
   const fieldsOf = new Map(keys)
-  const decisive = JSON.stringify([subjectFields(declared), keys])
+  const decisive = JSON.stringify([sharedFields(declared), keys])
   return {
-    subjectOf: subjectsOf(declared),
+    sharedIdOf: sharedIdsOf(declared),
     keyFields: (topic) => fieldsOf.get(topic) ?? [],
     fingerprint: createHash('sha256').update(decisive).digest('base64url'),
   }
 }
 
 /**
- * Returns the subject: a value that an event and its reactions have in common. Null if the event has no part in an
+ * Returns the shared id: a value that an event and its reactions have in common. Null if the event has no part in an
  * expected reaction, or if the event belongs to another topic.
  */
-type SubjectOf = (document: unknown, topic: string) => string | null
+type SharedIdOf = (document: unknown, topic: string) => string | null
 
-function subjectsOf(application: Declared): SubjectOf {
-  const fields = new Map(subjectFields(application))
+function sharedIdsOf(application: Declared): SharedIdOf {
+  const fields = new Map(sharedFields(application))
   const guidFields = new Set([...new Set([...fields.values()].map(({ about }) => about))].filter(holdsGuid))
   return (document, topic) => {
     const { Name, Payload } = Object(document) as { Name?: unknown; Payload?: unknown }
     const known = fields.get(String(Name))
     if (known?.topic !== topic) return null
     const field = known.about
-    const subject = (Object(Payload) as Record<string, unknown>)[field]
-    if (isGuid(subject)) return subject.toLowerCase()
-    const isText = typeof subject === 'string' || typeof subject === 'number'
-    return isText && !guidFields.has(field) ? String(subject) : null
+    const sharedId = (Object(Payload) as Record<string, unknown>)[field]
+    if (isGuid(sharedId)) return sharedId.toLowerCase()
+    const isText = typeof sharedId === 'string' || typeof sharedId === 'number'
+    return isText && !guidFields.has(field) ? String(sharedId) : null
   }
 }
 
-const subjectFields = (application: Declared) =>
+const sharedFields = (application: Declared) =>
   application.reactions.flatMap(({ after, answers, about }) =>
     [after, ...answers].map((event) => [event, { about, topic: topicOfEvent(application, event)?.name }] as const),
   )

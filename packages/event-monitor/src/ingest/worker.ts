@@ -113,8 +113,8 @@ function sorted(records: IndexRecord[]): IndexRecord[] {
 
 function indexRecordOf(record: LogRecord): IndexRecord {
   const { topic, partition, offset, timestamp: at, value } = record
-  const { kind, ids, guids, body, subject } = examine(record, trust, rules)
-  return { topic, partition, offset: Number(offset), at, bytes: value.length, kind, guids, body, subject, id: ids.id }
+  const { kind, ids, guids, body, sharedId } = examine(record, trust, rules)
+  return { topic, partition, offset: Number(offset), at, bytes: value.length, kind, guids, body, sharedId, id: ids.id }
 }
 
 function beginOf(position: Position, records: readonly LogRecord[]): Position {

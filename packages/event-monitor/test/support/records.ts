@@ -80,9 +80,9 @@ export function indexRecord(
   other: Partial<Application> = {},
 ): IndexRecord {
   const record = logRecord(document, options)
-  const { kind, ids, guids, body, subject } = examine(record, trust, rulesOf({ ...application, ...other }))
+  const { kind, ids, guids, body, sharedId } = examine(record, trust, rulesOf({ ...application, ...other }))
   const { topic, partition, offset, timestamp: at, value } = record
-  return { topic, partition, offset: Number(offset), at, bytes: value.length, kind, guids, body, subject, id: ids.id }
+  return { topic, partition, offset: Number(offset), at, bytes: value.length, kind, guids, body, sharedId, id: ids.id }
 }
 
 export const positionAfter = (records: readonly IndexRecord[]): Position[] => {

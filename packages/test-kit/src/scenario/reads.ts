@@ -6,8 +6,8 @@ import { type AllParts, type Reactions, type ServiceDefinition, watched, withEnt
 /** The JSON pointers of the Payload fields that a service reads, by event type (`Name@Version`). */
 export type Reads = Map<string, Set<string>>
 
-/** The file in a service's folder with the fields that it reads. `envelope compat` names the services that a change of a schema breaks. */
-export const readsFile = 'reads.json'
+/** The file of a service with the fields that it reads. `envelope compat` names the services that a change of a schema breaks. */
+export const readsFile = 'test/reads.json'
 
 /**
  * Returns a service whose reactions add the fields that they read to `reads`.

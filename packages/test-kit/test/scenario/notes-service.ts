@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -26,6 +26,7 @@ process.once('exit', () => {
 export function notesService(change: Change): ServiceDefinition {
   const folder = mkdtempSync(join(tmpdir(), 'orderflow-notes-'))
   folders.push(folder)
+  mkdirSync(join(folder, 'test'))
   const { Policy: _, ...settings } = JSON.parse(
     readFileSync(join(repository, 'payment-service/appsettings.json'), 'utf8'),
   )

@@ -172,12 +172,12 @@ describe('a scenario', () => {
   })
 })
 
-describe('the file reads.json of a service', () => {
+describe('the file test/reads.json of a service', () => {
   withoutCi()
 
   const totals = () =>
     notesService((note, event) => (event.Name === 'OrderCreated' ? { ...note, total: event.Payload.Total } : note))
-  const fileOf = ({ root }: { root: URL }) => new URL('reads.json', root)
+  const fileOf = ({ root }: { root: URL }) => new URL('test/reads.json', root)
 
   it('gets the fields that reactions read', async () => {
     const service = totals()

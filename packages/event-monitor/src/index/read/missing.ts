@@ -9,7 +9,7 @@ interface Entry {
 interface Waiting extends Entry {
   reaction: Reaction
 }
-type Row = Pick<EventTuple, 'seq' | 'at' | 'kind' | 'subject' | 'event'>
+type Row = Pick<EventTuple, 'seq' | 'at' | 'kind' | 'shared' | 'event'>
 
 /** The largest number of remembered reactions that arrived before their cause. */
 const maxEarly = 100_000
@@ -37,16 +37,16 @@ export class Unanswered {
       const names = new Map(segment.kinds().map(({ id, kind }) => [id, kind.name ?? '']))
       const last = this.#seq
       const rows = segment.iterate<Row>(
-        'SELECT seq, at, kind, subject, event FROM events WHERE seq > ? ORDER BY seq LIMIT ?',
+        'SELECT seq, at, kind, shared, event FROM events WHERE seq > ? ORDER BY seq LIMIT ?',
         last,
         left,
       )
-      for (const { seq, at, kind, subject, event } of rows) {
+      for (const { seq, at, kind, shared, event } of rows) {
         this.#seq = seq
         left -= 1
-        if (subject === null || event === null || this.#isSecondCopy(event)) continue
+        if (shared === null || event === null || this.#isSecondCopy(event)) continue
         const name = names.get(kind) ?? segment.kind(kind).name ?? ''
-        for (const book of this.#books) book.add(name, subject, { seq, at })
+        for (const book of this.#books) book.add(name, shared, { seq, at })
       }
     }
     const [oldest] = segments.of('events').slice(-1)
@@ -85,14 +85,14 @@ class Book {
     this.reaction = reaction
   }
 
-  add(name: string, subject: number, entry: Entry): void {
-    if (this.reaction.answers.includes(name)) this.#settle(subject)
-    else if (name === this.reaction.after && !this.#early.delete(subject)) this.#wait(subject, entry)
+  add(name: string, shared: number, entry: Entry): void {
+    if (this.reaction.answers.includes(name)) this.#settle(shared)
+    else if (name === this.reaction.after && !this.#early.delete(shared)) this.#wait(shared, entry)
   }
 
   forgetBefore(firstSeq: number): void {
-    for (const [subject, { seq }] of this.#waiting) {
-      if (seq < firstSeq) this.#waiting.delete(subject)
+    for (const [shared, { seq }] of this.#waiting) {
+      if (seq < firstSeq) this.#waiting.delete(shared)
       else break
     }
   }
@@ -106,14 +106,14 @@ class Book {
     return waiting.map((entry) => ({ ...entry, reaction: this.reaction }))
   }
 
-  #wait(subject: number, entry: Entry): void {
-    this.#waiting.set(subject, entry)
+  #wait(shared: number, entry: Entry): void {
+    this.#waiting.set(shared, entry)
     dropOldest(this.#waiting, maxWaiting)
   }
 
-  #settle(subject: number): void {
-    if (this.#waiting.delete(subject)) return
-    this.#early.add(subject)
+  #settle(shared: number): void {
+    if (this.#waiting.delete(shared)) return
+    this.#early.add(shared)
     dropOldest(this.#early, maxEarly)
   }
 }

@@ -28,7 +28,7 @@ export interface EventTuple {
   block: number
   slot: number
   bytes: number
-  subject: number | null
+  shared: number | null
   event: number | null
 }
 
