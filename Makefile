@@ -80,8 +80,8 @@ new-app: ## Create the repository of your own application: DIR=../my-company [EM
 	@$(run) --disable-warning=ExperimentalWarning tools/new-app/main.ts
 
 # Uses exec, because a shell between make and the server would report Ctrl-C as a failure.
-docs: ## Build the documentation site and serve it: [PORT=5050] [ALL=1 also builds the sites of all releases]
-	@exec $(run) tools/site/main.ts --serve="$${PORT:-5050}" $${ALL:+--all}
+docs: ## Build the documentation site and serve it: [PORT=5050]
+	@exec $(run) tools/site/main.ts --serve="$${PORT:-5050}"
 
 ##@ Release to a hosting platform (docs/release.md)
 

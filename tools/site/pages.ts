@@ -1,13 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
-import { linksIn } from '@orderflow/test/markdown'
+import { repository } from '@orderflow/cli'
+import { markdownFiles } from '@orderflow/test/markdown'
 
 /** A page of the site. */
 export interface Page {
-  /** The path of the page's file in the repository. For a generated page, the path is in `docs/`, and the file does not exist. */
+  /** The path of the page's file in the repository. For a generated page, the path is in `docs/reference/`, and the file does not exist. */
   source: string
-  /** The path of the page in the site. It ends with `.md`. */
-  path: string
   title: string
   /** The description in the table of documents, or an empty text. */
   description: string
@@ -15,103 +14,87 @@ export interface Page {
   text: string
 }
 
-/** A group of pages in the navigation, for example the tutorials. */
-export interface Group {
-  title: string
-  documents: Row[]
+/** An entry of the navigation, in the form that VitePress requires. */
+export interface Entry {
+  text: string
+  link?: string
+  items?: Entry[]
+  collapsed?: boolean
 }
 
 /** The table of documents. It defines the groups of the navigation. */
-export const tableOfDocuments = 'docs/README.md'
+const tableOfDocuments = 'docs/README.md'
+const read = (file: string) => readFileSync(join(repository, file), 'utf8')
 
-/** The pages whose path does not follow from their file: `security` is already the path of docs/security.md. */
-const paths: Record<string, string> = {
-  'README.md': 'index.md',
-  [tableOfDocuments]: 'documents.md',
-  'SECURITY.md': 'security-policy.md',
-}
+/** Returns the path of a page in the site. It only differs from that of the file for a README, the first page of a folder. */
+export const pathOf = (source: string): string => source.replace(/README\.md$/, 'index.md')
 
-export function pathOf(source: string): string {
-  const usual = source.replace(/^docs\//, '').replace(/(^|\/)README\.md$/, '$1index.md')
-  return paths[source] ?? usual.toLowerCase()
-}
+const addressOf = (source: string) => `/${pathOf(source).replace(/(index)?\.md$/, '')}`
 
-/** Returns the address of a page in the navigation, without the extension. */
-export const addressOf = (path: string): string => `/${path.replace(/(^|\/)index\.md$/, '$1').replace(/\.md$/, '')}`
-
-/** Returns the file to which a link in a file leads, and its anchor. Returns undefined for an address of another host. */
-export function targetOf(source: string, link: string): { file: string; anchor: string } | undefined {
+/** Returns the file to which a link in a file leads. Returns undefined for an address of another host. A folder with a README leads to that file. */
+export function targetOf(source: string, link: string): string | undefined {
   if (/^[a-z]+:/.test(link)) return undefined
-  const [path = '', anchor = ''] = link.split('#')
+  const [path = ''] = link.split('#')
   const file = path === '' ? source : normalize(join(dirname(source), path)).replace(/\/$/, '')
-  return { file, anchor }
+  const readme = join(file, 'README.md')
+  return existsSync(join(repository, readme)) ? readme : file
+}
+
+/** Returns the pages: all documents of the repository, except those for its contributors' programs and for new applications, and the generated pages. */
+export function readPages(generated: readonly Page[]): Page[] {
+  const described = new Map(rowsOf(read(tableOfDocuments)).map((row) => [row.source, row.description]))
+  const sources = markdownFiles().filter((file) => !/^(\.github|AGENTS)|\/template\//.test(file))
+  const documents = sources.map((source) => {
+    const text = read(source)
+    const title = plainText(/^# +(.+)$/m.exec(text)?.[1] ?? source)
+    return { source, title, description: described.get(source) ?? '', text }
+  })
+  return [...documents, ...generated]
 }
 
 /**
- * Returns the pages of a checkout: README.md, and all Markdown files that it leads to, through other files.
- * @param generated pages, which the table of documents leaves out
+ * Returns the navigation: the groups of the table of documents with the pages that each of them lists. A folder's other pages follow below its README.
+ * Further groups have the pages from the code, and all remaining pages.
  */
-export function readPages(root: string, generated: readonly Page[] = []): Page[] {
-  const table = withRows(readFileSync(join(root, tableOfDocuments), 'utf8'), generated)
-  const pages = new Map(generated.map((page) => [page.source, page]))
-  const sources = new Set(['README.md', ...pages.keys()])
-  // The loop also visits the files that it adds.
-  for (const source of sources) {
-    const text =
-      source === tableOfDocuments ? table : (pages.get(source)?.text ?? readFileSync(join(root, source), 'utf8'))
-    pages.set(source, pages.get(source) ?? pageOf(source, text, table))
-    for (const link of linksIn(text)) {
-      const file = targetOf(source, link)?.file ?? ''
-      const document = [file, join(file, 'README.md')].find(
-        (path) => path.endsWith('.md') && existsSync(join(root, path)),
-      )
-      if (document) sources.add(document)
-    }
-  }
-  return [...pages.values()]
-}
-
-function pageOf(source: string, text: string, table: string): Page {
-  const title = plainText(/^# +(.+)$/m.exec(text)?.[1] ?? source)
-  const description = rowsOf(table).find((row) => row.source === source)?.description ?? ''
-  return { source, path: pathOf(source), title, description, text }
-}
-
-/** Returns the groups of the table of documents: each heading with the documents in the first column of its table. Tables without a heading belong to the title. */
-export function groupsOf(table: string): Group[] {
-  return table
+export function navigation(pages: readonly Page[]): Entry[] {
+  const groups = read(tableOfDocuments)
     .split(/^(?=## )/m)
-    .map((part) => ({
-      title: /^##? +(.+)$/m.exec(part)?.[1] ?? '',
-      documents: rowsOf(part),
-    }))
-    .filter(({ documents }) => documents.length > 0)
+    .map((part) => ({ title: /^##? +(.+)$/m.exec(part)?.[1] ?? '', rows: rowsOf(part) }))
+    .filter(({ rows }) => rows.length > 0)
+  const listed = groups.flatMap(({ rows }) => rows.map(({ source }) => source))
+  const others = pages.filter(({ source }) => ![...listed, 'README.md'].includes(source))
+  const isBelow = (readme: string, { source }: Page) =>
+    readme.endsWith('/README.md') && readme !== tableOfDocuments && source.startsWith(`${dirname(readme)}/`)
+  const isFromCode = ({ source }: Page) => /^(docs\/reference|tools\/packages\/signatures)\//.test(source)
+  const remaining = others.filter((page) => !isFromCode(page) && !listed.some((readme) => isBelow(readme, page)))
+  return [
+    ...groups.map(({ title, rows }) => ({
+      text: title,
+      items: rows.map(({ label, source }) => {
+        const items = others.filter((page) => isBelow(source, page)).map(entryOf)
+        const entry = entryOf({ title: label, source })
+        return items.length > 0 ? { ...entry, items, collapsed: true } : entry
+      }),
+    })),
+    { text: 'From the code', items: others.filter(isFromCode).map(entryOf) },
+    { text: 'Project', items: remaining.map(entryOf) },
+  ]
 }
 
-/** A document in the table of documents. */
-interface Row {
-  label: string
-  source: string
-  description: string
-}
+const entryOf = ({ title, source }: Pick<Page, 'title' | 'source'>): Entry => ({
+  text: title,
+  link: addressOf(source),
+})
 
-/** Returns the documents of a table. The first column may have several links, which share the description. */
-function rowsOf(table: string): Row[] {
+/** Returns the rows of a table of documents. The first column may have several links, which share the description. */
+function rowsOf(table: string): { label: string; source: string; description: string }[] {
   return [...table.matchAll(/^\| (\[.+?) \| (.+) \|$/gm)].flatMap(([, links = '', description = '']) =>
     [...links.matchAll(/\[([^\]]+)\]\(([^)]+)\)/g)].map(([, label = '', link = '']) => ({
       label,
-      source: targetOf(tableOfDocuments, link)?.file ?? '',
+      source: targetOf(tableOfDocuments, link) ?? '',
       description: plainText(description),
     })),
   )
-}
-
-/** Adds the generated pages to the first table below the heading of references. Returns the text unchanged if it has no such heading. */
-export function withRows(table: string, generated: readonly Page[]): string {
-  const rows = generated.map(
-    ({ source, title, description }) => `| [${title}](${source.slice('docs/'.length)}) | ${description} |\n`,
-  )
-  return table.replace(/^(## Reference\n\n.*\n.*\n)/m, (heading) => heading + rows.join(''))
 }
 
 /** Returns a Markdown text without links, code marks and emphasis. */

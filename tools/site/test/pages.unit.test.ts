@@ -1,15 +1,19 @@
-import { readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { repository } from '@orderflow/cli'
 import { anchorsOf } from '@orderflow/test/markdown'
 import { expect } from 'chai'
 import { linked } from '../links.ts'
 import { llmsText } from '../llms.ts'
-import { navigation } from '../navigation.ts'
-import { type Page, pathOf, readPages, tableOfDocuments, targetOf } from '../pages.ts'
+import { navigation, type Page, pathOf, readPages } from '../pages.ts'
 import { referencePages } from '../reference/index.ts'
 
-const markdownLinks = (text: string) => [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link)
+const linksOf = (text: string) =>
+  [
+    ...text
+      .replaceAll(/```[\s\S]*?```|`[^`]*`/g, '')
+      .matchAll(/(!?)\[[^\]]*\]\(([^)\s]+)\)|\b(?:src|poster)="([^"]+)"/g),
+  ].map(([, mark, link = '', source = '']) => ({ isPicture: mark !== '' || source !== '', link: link || source }))
 
 describe('the pages of the documentation site', function () {
   this.timeout(60_000)
@@ -17,36 +21,36 @@ describe('the pages of the documentation site', function () {
   let pages: Page[]
   before(async () => {
     generated = await referencePages()
-    pages = readPages(repository, generated)
+    pages = readPages(generated)
   })
-  const optionsOf = () => ({ root: repository, pages: new Map(pages.map((page) => [page.source, page])) })
 
   it('contains every document and a page for each generated reference', () => {
     const sources = pages.map(({ source }) => source)
     expect(sources).to.include.members(['README.md', 'CHANGELOG.md', 'docs/orders.md', 'docs/adr/README.md'])
-    expect(sources).to.include.members(['docs/reference/settings.md', 'docs/reference/api-service-kit.md'])
-    expect(new Set(pages.map(({ path }) => path)).size).to.equal(pages.length)
+    expect(sources).to.include.members(['docs/reference/settings.md', 'tools/packages/signatures/service-kit.md'])
+    expect(new Set(sources.map(pathOf)).size).to.equal(pages.length)
   })
 
   it('links only to pages, pictures and headings of the site', () => {
-    const texts = new Map(pages.map((page) => [page.path, page.text]))
+    const sources = new Set(pages.map(({ source }) => source))
+    const texts = new Map(pages.map(({ source, text }) => [`/${pathOf(source)}`, text]))
     const broken = pages.flatMap((page) => {
-      const { text, pictures } = linked(page, optionsOf())
-      const paths = [...texts.keys(), ...pictures.map(pathOf)]
-      return markdownLinks(text.replaceAll(/```[\s\S]*?```|`[^`]*`/g, '')).filter((link) => {
-        const target = targetOf(page.path, link)
-        if (!target) return false
-        const heading = decodeURIComponent(target.anchor)
-        return !paths.includes(target.file) || (heading && !anchorsOf(texts.get(target.file) ?? '').includes(heading))
-      })
+      const links = linksOf(linked(page, sources)).filter(({ link }) => !/^[a-z]+:/.test(link))
+      const isBroken = ({ isPicture, link }: (typeof links)[number]) => {
+        if (isPicture) return !existsSync(join(repository, page.source, '..', link))
+        const [path = '', anchor = ''] = link.split('#')
+        const text = path === '' ? page.text : texts.get(path)
+        return text === undefined || (anchor !== '' && !anchorsOf(text).includes(decodeURIComponent(anchor)))
+      }
+      return links.filter(isBroken).map(({ link }) => `${page.source}: ${link}`)
     })
     expect(broken).to.deep.equal([])
   })
 
   it('leads from the navigation and from llms.txt to every page except the start page', () => {
-    const groups = navigation(pages, readFileSync(join(repository, tableOfDocuments), 'utf8'), generated)
+    const groups = navigation(pages)
     expect(groups.map(({ text }) => text)).to.include.members(['Tutorials', 'How-to guides', 'Reference', 'Project'])
-    const lines = llmsText(pages, groups, '/9.0.0/').match(/^- \[.+?\]\(\/9\.0\.0\/\S*\)/gm) ?? []
+    const lines = llmsText(pages, groups, '/docs/').match(/^- \[.+?\]\(\/docs\/\S+\.html\)/gm) ?? []
     expect(new Set(lines).size).to.equal(pages.length - 1)
   })
 
@@ -60,32 +64,22 @@ describe('the pages of the documentation site', function () {
     expect(text).to.contain('| `settings` in `services.json` | The currency of all amounts. |')
   })
 
-  it('describes metrics with their labels, alerts with their steps, and every operation and event', () => {
+  it('describes metrics with their labels, and every operation', () => {
     const text = generated.map((page) => page.text).join('\n')
     expect(text).to.contain('| `orderflow_events_total` | counter | `topic`, `outcome` | Delivered events by outcome.')
     expect(text).to.contain('| `orderflow_consumer_lag_events` | gauge | `group`, `topic`, `partition` |')
-    expect(text).to.contain('## DeadLetters\n\n[Steps to take](../observability.md#deadletters)')
-    expect(text).to.contain('## POST /v1/orders/{id}/cancel\n')
-    expect(text).to.contain('| `CustomerName` | Name | yes | ')
-    expect(text).to.contain('### dead-letters\n\n```text\n./orderflow dead-letters [list|show|replay]')
+    expect(text).to.contain('| `POST /v1/orders/{id}/cancel` | Cancel an order; a paid one is refunded. ')
   })
 })
 
 describe('the links of a page', () => {
-  const page = { source: 'docs/a.md', path: 'a.md', title: 'A', description: '' }
-  const other = {
-    source: 'packages/cli/README.md',
-    path: 'packages/cli/index.md',
-    title: 'B',
-    description: '',
-    text: '',
-  }
-  const textOf = (text: string, sourceUrl?: string) =>
-    linked({ ...page, text }, { root: repository, pages: new Map([[other.source, other]]), sourceUrl }).text
+  const page = { source: 'docs/a.md', title: 'A', description: '' }
+  const pages = new Set(['packages/cli/README.md'])
+  const textOf = (text: string, sourceUrl?: string) => linked({ ...page, text }, pages, sourceUrl)
 
   it('leads to pages of the site, also from the folder of a README', () => {
-    expect(textOf('[b](../packages/cli/README.md#run) [b](../packages/cli/)')).to.equal(
-      '[b](./packages/cli/index.md#run) [b](./packages/cli/index.md)',
+    expect(textOf('[b](../packages/cli/README.md#run) [b](../packages/cli/) [c](#start)')).to.equal(
+      '[b](/packages/cli/index.md#run) [b](/packages/cli/index.md) [c](#start)',
     )
   })
 

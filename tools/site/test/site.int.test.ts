@@ -10,12 +10,7 @@ import { expect } from 'chai'
 import type { Browser, Page } from 'playwright-core'
 import { siteFolder } from '../build.ts'
 import { serve } from '../serve.ts'
-import { readReleases } from '../versions.ts'
 import { brokenLinks, htmlFiles } from './support/links.ts'
-
-const dist = join(siteFolder, 'dist')
-const version = 'unreleased'
-const [newest, ...earlier] = readReleases().map((release) => release.version)
 
 describe('the documentation site', function () {
   this.timeout(0)
@@ -25,8 +20,8 @@ describe('the documentation site', function () {
   const strangers: string[] = []
 
   before(async () => {
-    execFileSync(process.execPath, ['tools/site/main.ts', '--all'], { cwd: repository })
-    server = await serve(dist, 0)
+    execFileSync(process.execPath, ['tools/site/main.ts'], { cwd: repository })
+    server = await serve(siteFolder, 0)
     url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     browser = await openBrowser()
   })
@@ -42,23 +37,23 @@ describe('the documentation site', function () {
     page.on('request', (request) => {
       if (!request.url().startsWith(url) && !request.url().startsWith('data:')) strangers.push(request.url())
     })
-    await page.goto(`${url}/${version}/${path}`, { waitUntil: 'networkidle' })
+    await page.goto(`${url}/${path}`, { waitUntil: 'networkidle' })
     return { page, errors }
   }
 
   it('links only to existing pages and headings', () => {
-    expect(htmlFiles(dist)).to.have.length.above(100)
-    expect(brokenLinks(dist)).to.deep.equal([])
+    expect(htmlFiles(siteFolder)).to.have.length.above(100)
+    expect(brokenLinks(siteFolder)).to.deep.equal([])
   })
 
   it('lists every page of the navigation in llms.txt', () => {
-    const listed = readFileSync(join(dist, version, 'llms.txt'), 'utf8').match(/^- \[.+?\]\(\/\S+\)/gm) ?? []
+    const listed = readFileSync(join(siteFolder, 'llms.txt'), 'utf8').match(/^- \[.+?\]\(\/\S+\)/gm) ?? []
     // The start page and the page for unknown addresses are the only pages that the list leaves out.
-    expect(listed).to.have.length(htmlFiles(join(dist, version)).length - 2)
+    expect(listed).to.have.length(htmlFiles(siteFolder).length - 2)
   })
 
   it('shows every page without overflow, errors and violations of axe, in both colour schemes', async () => {
-    const paths = htmlFiles(join(dist, version))
+    const paths = htmlFiles(siteFolder)
     const problems: string[] = []
     for (const path of paths) {
       const { page, errors } = await open(path)
@@ -92,7 +87,7 @@ describe('the documentation site', function () {
   })
 
   it('lets the keyboard skip the navigation, and open its groups', async () => {
-    const { page } = await open('how-it-works.html')
+    const { page } = await open('docs/how-it-works.html')
     await page.keyboard.press('Tab')
     expect(await page.locator(':focus').textContent()).to.equal('Skip to content')
     await page.keyboard.press('Enter')
@@ -105,7 +100,7 @@ describe('the documentation site', function () {
   })
 
   it('plays the film of the first tutorial', async () => {
-    const { page } = await open('first-order.html')
+    const { page } = await open('docs/first-order.html')
     const seconds = await page.evaluate<number>(
       'const film = document.querySelector("video"); film.muted = true; film.play().then(() => film.duration)',
     )
@@ -113,22 +108,10 @@ describe('the documentation site', function () {
     await page.close()
   })
 
-  it('lists all versions, the newest release first, and switches between them', async () => {
-    const { page } = await open('index.html')
-    const menu = page.getByRole('combobox', { name: 'Version' }).first()
-    expect(await menu.locator('option').allTextContents()).to.deep.equal([newest, ...earlier, version])
-    for (const each of [...earlier, version]) {
-      await menu.selectOption(each)
-      await page.waitForURL(`${url}/${each}/`)
-      await page.getByRole('heading', { name: 'orderflow', level: 1 }).waitFor()
-    }
-    await page.close()
-  })
-
-  it('shows the newest release at its root, and a page for unknown addresses', async () => {
-    const { page } = await open('../')
-    await page.waitForURL(`${url}/${newest}/`)
-    const response = await page.goto(`${url}/${version}/nowhere.html`)
+  it('shows the README at its root, and a page for unknown addresses', async () => {
+    const { page } = await open('')
+    await page.getByRole('heading', { name: 'orderflow', level: 1 }).waitFor()
+    const response = await page.goto(`${url}/nowhere.html`)
     expect(response?.status()).to.equal(404)
     await page.getByRole('heading', { name: 'Page not found' }).waitFor()
     await page.close()

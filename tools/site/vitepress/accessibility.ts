@@ -36,13 +36,6 @@ export const accessibleSearch: Plugin = {
   },
 }
 
-/** Shows indented code as the keyboard can scroll it: like code between fences. */
-export function fencedCode(md: Markdown): void {
-  md.core.ruler.push('fenced-code', ({ tokens }) => {
-    for (const token of tokens) if (token.type === 'code_block') Object.assign(token, { type: 'fence', info: 'text' })
-  })
-}
-
 /** Makes empty cells in the head of a table normal cells, because a header needs a text. */
 export function withoutEmptyHeaders(md: Markdown): void {
   md.core.ruler.push('empty-headers', ({ tokens }) => {

@@ -15,54 +15,40 @@ async function loadMermaid(): Promise<Mermaid> {
   if (!scope.mermaid) {
     const script = Object.assign(document.createElement('script'), { src: program })
     document.head.append(script)
-    await new Promise((resolve, reject) => {
-      script.onload = resolve
-      script.onerror = reject
-    })
+    await new Promise((resolve, reject) => Object.assign(script, { onload: resolve, onerror: reject }))
   }
   return scope.mermaid as Mermaid
 }
 
 /** Draws a diagram in the colours of the page. Shows its source until then, and in browsers without JavaScript. */
 export const Diagram = defineComponent(
-  ({ code }: { code: string }) => {
+  ({ code, name }: { code: string; name: string }) => {
     const { isDark } = useData()
     const source = decodeURIComponent(code)
     const svg = ref('')
-    const element = ref<HTMLElement>()
     const draw = async () => {
       const mermaid = await loadMermaid()
       const flowchart = { padding: 8, nodeSpacing: 16, rankSpacing: 36, subGraphTitleMargin: { top: 4, bottom: 12 } }
-      const colours = isDark.value
-        ? { theme: 'dark', themeVariables: { edgeLabelBackground: '#333' } }
-        : { theme: 'neutral' }
-      mermaid.initialize({ startOnLoad: false, ...colours, flowchart })
+      const themeVariables = isDark.value ? { edgeLabelBackground: '#333' } : {}
+      mermaid.initialize({
+        startOnLoad: false,
+        theme: isDark.value ? 'dark' : 'neutral',
+        themeVariables,
+        flowchart,
+      })
       diagrams += 1
       const drawn = await mermaid.render(`diagram-${diagrams}`, source)
       // In a narrow window, a diagram shrinks to this share of its width, and can then be scrolled.
       const width = Number(/viewBox="\S+ \S+ (\S+)/.exec(drawn.svg)?.[1]) * 0.5
       svg.value = drawn.svg
-        .replace('<svg ', `<svg aria-label="${headingBefore(element.value)}" `)
+        .replace('<svg ', `<svg aria-label="Diagram: ${name.replaceAll('-', ' ')}" `)
         .replace('style="', `style="min-width: ${width}px; `)
     }
     onMounted(() => watch(isDark, draw, { immediate: true }))
     return () =>
       svg.value
-        ? h('div', { ref: element, class: 'diagram', tabindex: 0, innerHTML: svg.value })
-        : h('pre', { ref: element, class: 'diagram', tabindex: 0 }, source)
+        ? h('div', { class: 'diagram', tabindex: 0, innerHTML: svg.value })
+        : h('pre', { class: 'diagram', tabindex: 0 }, source)
   },
-  { props: ['code'] },
+  { props: ['code', 'name'] },
 )
-
-/** Returns a name for the diagram: the nearest heading before it. */
-function headingBefore(element: HTMLElement | undefined): string {
-  const headings = [...document.querySelectorAll('.vp-doc :is(h1, h2, h3)')]
-  const before = headings.filter(
-    (each) => element && each.compareDocumentPosition(element) & Node.DOCUMENT_POSITION_FOLLOWING,
-  )
-  const title = before
-    .at(-1)
-    ?.textContent?.replace(/[^\p{L}\p{N} ]/gu, '')
-    .trim()
-  return `Diagram: ${title ?? ''}`
-}
