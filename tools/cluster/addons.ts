@@ -4,9 +4,9 @@ import { join, relative } from 'node:path'
 import { eventually } from '@orderflow/cli'
 import type { Clients } from './clients.ts'
 import { corednsImage, daprRegistry, kedaAdapterImage, kedaImage, networkPoliciesImage } from './images/names.ts'
-import { dnsAddress, podsCidr } from './network.ts'
-import { type Node, runInNode } from './node.ts'
-import { clusterVersions, programFile } from './programs.ts'
+import { dnsAddress, podsCidr } from './node/network.ts'
+import { type Node, runInNode } from './node/node.ts'
+import { clusterVersions, programFile } from './programs/programs.ts'
 
 const timeoutMs = 120_000
 const timeout = `--timeout=${timeoutMs / 1000}s`

@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runTool } from '@orderflow/cli'
-import { programFile } from './programs.ts'
+import { programFile } from './programs/programs.ts'
 
 export interface Clients {
   /** The file with which other programs of this machine reach the cluster. */

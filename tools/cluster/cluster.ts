@@ -2,10 +2,7 @@ import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path'
 import { CliError, eventually, type ProvisionOptions, poll, readProcessTable } from '@orderflow/cli'
 import { enforcePolicies, readManifest, startDapr, startDns, startKeda, startNetworkPolicies } from './addons.ts'
-import { writeCertificates } from './certificates.ts'
 import { type Clients, createClients } from './clients.ts'
-import { cgroupName, controlPlane, writeNodeConfiguration } from './configuration.ts'
-import { ctr, importImages } from './containerd.ts'
 import { ensureArchives } from './images/archives.ts'
 import {
   corednsImage,
@@ -15,18 +12,29 @@ import {
   networkPoliciesImage,
   pauseImage,
 } from './images/names.ts'
-import { connectHost, connectNode, kubernetesAddress, networkOf } from './network.ts'
-import { allMountPoints, firstProcess, type Node, prepareNode, startInNode, startNamespaces, tail } from './node.ts'
-import { ensurePrograms, type KubernetesPart, type ProgramName, programFile } from './programs.ts'
-import { ensureRequirements } from './requirements.ts'
+import { writeCertificates } from './node/certificates.ts'
+import { cgroupName, controlPlane, writeNodeConfiguration } from './node/configuration.ts'
+import { ctr, importImages } from './node/containerd.ts'
+import { connectHost, connectNode, kubernetesAddress, networkOf } from './node/network.ts'
+import {
+  allMountPoints,
+  firstProcess,
+  type Node,
+  prepareNode,
+  startInNode,
+  startNamespaces,
+  tail,
+} from './node/node.ts'
+import { ensurePrograms, type KubernetesPart, type ProgramName, programFile } from './programs/programs.ts'
+import { ensureRequirements } from './programs/requirements.ts'
 import { claimCluster, type RunRecord, updateRecord } from './run-record.ts'
 import { cgroupRoots, runFolder, stopRun } from './stop.ts'
 
 export { daprNamespace, rolledOut } from './addons.ts'
 export type { Clients } from './clients.ts'
-export { hostAddress, podsCidr, serviceCidr } from './network.ts'
-export { clientFolders } from './programs.ts'
-export { clusterMissing } from './requirements.ts'
+export { hostAddress, podsCidr, serviceCidr } from './node/network.ts'
+export { clientFolders } from './programs/programs.ts'
+export { clusterMissing } from './programs/requirements.ts'
 export { stopCluster } from './stop.ts'
 
 export interface ClusterOptions extends ProvisionOptions {

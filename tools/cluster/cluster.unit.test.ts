@@ -1,9 +1,9 @@
 import { kafkaImage, postgresqlImage, serviceImage } from '@orderflow/cli'
 import { expect } from 'chai'
 import { readManifest } from './addons.ts'
-import { strimziArtifacts } from './definitions.ts'
 import { fullName } from './images/names.ts'
-import { pinnedModules, readHashes } from './programs.ts'
+import { strimziArtifacts } from './programs/definitions.ts'
+import { pinnedModules, readHashes } from './programs/programs.ts'
 
 describe('hashes.json of the cluster', () => {
   it('contains the hash of each Go module, and no others (if this test fails: make -C tools hashes)', () => {

@@ -10,7 +10,7 @@ import {
   services,
 } from '@orderflow/cli'
 import type { Cluster } from './cluster.ts'
-import { hostAddress } from './network.ts'
+import { hostAddress } from './node/network.ts'
 import type { Servers } from './servers.ts'
 
 /** An installation of the chart in a namespace of its own. */

@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util'
 import { reportError, timed } from '@orderflow/cli'
 import { startCluster, stopCluster } from './cluster.ts'
-import { strimziHashes } from './definitions.ts'
-import { linesOfCluster, removeExports, shownExportsFile, writeExports } from './exports.ts'
-import { writeHashes } from './programs.ts'
-import { provideServers } from './provide-servers.ts'
+import { strimziHashes } from './programs/definitions.ts'
+import { writeHashes } from './programs/programs.ts'
+import { linesOfCluster, removeExports, shownExportsFile, writeExports } from './trial/exports.ts'
+import { provideServers } from './trial/provide-servers.ts'
 
 // `main.ts up [--dapr] [--keda]` starts a cluster that continues after this command, `main.ts down` stops it. `main.ts servers` starts Kafka and
 // PostgreSQL in it. `main.ts hashes` writes hashes.json.

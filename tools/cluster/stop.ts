@@ -1,8 +1,8 @@
 import { existsSync, globSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { CliError, isAlive, localFolder, poll } from '@orderflow/cli'
-import { cgroupName } from './configuration.ts'
-import { disconnectHost } from './network.ts'
+import { cgroupName } from './node/configuration.ts'
+import { disconnectHost } from './node/network.ts'
 import { describeRun, isCurrent, type RunRecord, readRecord, removeRecord } from './run-record.ts'
 
 export const runFolder = join(localFolder, 'cluster')

@@ -1,5 +1,5 @@
 import { daprdImage, kafkaImage, mongoImage, postgresqlImage, serviceImage, services } from '@orderflow/cli'
-import { clusterVersions, daprPrograms, type ProgramName, programFile } from '../programs.ts'
+import { clusterVersions, daprPrograms, type ProgramName, programFile } from '../programs/programs.ts'
 
 /** An image that contains one program of the cluster. */
 export interface ProgramImage {

@@ -122,7 +122,7 @@ export const steps: readonly Step[] = [
     change: (application) => {
       const file = join(application, 'package.json')
       const manifest = JSON.parse(readFileSync(file, 'utf8')) as { scripts?: Record<string, string> }
-      const program = 'node_modules/@orderflow/test-kit/src/run-tests.js'
+      const program = 'node_modules/@orderflow/test-kit/src/mocha/run-tests.js'
       const added = {
         dev: './orderflow dev',
         test: `./orderflow node ${program}`,

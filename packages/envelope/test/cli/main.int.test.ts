@@ -8,7 +8,7 @@ import { createEnvelope } from '../../src/index.ts'
 import { app, orderCreated } from '../support/documents.ts'
 
 const cli = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
-const ownContract = new URL('../../../test-kit/src/own-contract.ts', import.meta.url).href
+const ownContract = new URL('../../../test-kit/src/mocha/own-contract.ts', import.meta.url).href
 const launcher = fileURLToPath(new URL('../../src/cli/envelope.js', import.meta.url))
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
 

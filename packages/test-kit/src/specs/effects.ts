@@ -1,7 +1,7 @@
 import { eventually, type RunningStack, urlOf } from '@orderflow/cli'
 import { createSigner, type SubjectEvent, send, signatureHeader } from '@orderflow/service-kit/testing'
 import { expect } from 'chai'
-import { createProducer, type OutsideRecord, openLog } from './kafka.ts'
+import { createProducer, type OutsideRecord, openLog } from '../kafka.ts'
 import type { TestedService } from './tested-services.ts'
 
 /** Returns the record that an event's publisher would write. It is signed if services sign events. */

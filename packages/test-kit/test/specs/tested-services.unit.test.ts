@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Service, services } from '@orderflow/cli'
 import { expect } from 'chai'
-import { withSubject } from '../src/tested-services.ts'
+import { withSubject } from '../../src/specs/tested-services.ts'
 
 describe('withSubject', () => {
   let root = ''

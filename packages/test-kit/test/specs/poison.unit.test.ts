@@ -1,6 +1,6 @@
 import { EnvelopeError, eventTypes, parseEnvelope, selectEvent } from '@orderflow/envelope'
 import { expect } from 'chai'
-import { poisonOf } from '../src/index.ts'
+import { poisonOf } from '../../src/index.ts'
 
 describe('poisonOf', () => {
   for (const type of eventTypes) {

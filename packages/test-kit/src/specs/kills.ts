@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { eventually, type RunningStack, sidecarOf } from '@orderflow/cli'
 import type { SubjectEvent } from '@orderflow/service-kit/testing'
 import { expect } from 'chai'
+import { createProducer } from '../kafka.ts'
 import { effectOf, expectAnnouncedOnce, listedIds, recordOf } from './effects.ts'
-import { createProducer } from './kafka.ts'
 import type { TestedService } from './tested-services.ts'
 
 /** Limits the number of events, because a kill of containers takes seconds, and the effect of each event is checked. */

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { pauseImage } from '../images/names.ts'
 import type { Certificates } from './certificates.ts'
-import { pauseImage } from './images/names.ts'
 import { dnsAddress, podsCidr, serviceCidr } from './network.ts'
 import type { Node } from './node.ts'
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { SelectionError, selectTests } from '../src/test-files.ts'
+import { SelectionError, selectTests } from '../../src/mocha/test-files.ts'
 
 const all = [
   'test/whole.e2e.test.ts',

@@ -1,7 +1,7 @@
 import type { RunningStack } from '@orderflow/cli'
 import { expect } from 'chai'
+import type { Operator } from '../operator.ts'
 import { effectOf, publish } from './effects.ts'
-import type { Operator } from './operator.ts'
 import { settled } from './settled.ts'
 import type { TestedService } from './tested-services.ts'
 

@@ -1,14 +1,14 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { buildServiceImages, CliError, isAlive, type ProvisionOptions, repository, runTool } from '@orderflow/cli'
-import { type Clients, createClients } from './clients.ts'
-import type { Cluster } from './cluster.ts'
-import { importImages } from './containerd.ts'
+import { type Clients, createClients } from '../clients.ts'
+import type { Cluster } from '../cluster.ts'
+import { ensureArchives } from '../images/archives.ts'
+import { applicationImages } from '../installation.ts'
+import { importImages } from '../node/containerd.ts'
+import { readRecord } from '../run-record.ts'
+import { runFolder } from '../stop.ts'
 import { linesOfCluster } from './exports.ts'
-import { ensureArchives } from './images/archives.ts'
-import { applicationImages } from './installation.ts'
-import { readRecord } from './run-record.ts'
-import { runFolder } from './stop.ts'
 
 /** A cluster in which people try the application. */
 export interface RunningCluster extends Clients, Pick<Cluster, 'loadImages'> {

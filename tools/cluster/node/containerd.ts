@@ -1,6 +1,6 @@
 import { entryOf } from '@orderflow/cli'
+import { readArchives } from '../images/archives.ts'
 import { containerdSocket } from './configuration.ts'
-import { readArchives } from './images/archives.ts'
 import { inNode, type Node } from './node.ts'
 
 type RunningNode = Pick<Node, 'pid'>

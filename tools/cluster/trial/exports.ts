@@ -1,8 +1,8 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { localFolder, repository } from '@orderflow/cli'
-import { contextName } from './certificates.ts'
-import { clientFolders } from './programs.ts'
+import { contextName } from '../node/certificates.ts'
+import { clientFolders } from '../programs/programs.ts'
 
 /** The file with the variables of the cluster and its servers. A shell reads it with `. .stack/cluster.sh`. */
 export const exportsFile = join(localFolder, 'cluster.sh')

@@ -16,7 +16,7 @@ import {
 // No package registry has the programs of a cluster, so they are built from Go modules. Each program has a folder in the cache. A new version
 // rebuilds only its own program.
 
-const folder = import.meta.dirname
+const folder = join(import.meta.dirname, '..')
 const readJson = <Content>(file: string) => JSON.parse(readFileSync(join(folder, file), 'utf8')) as Content
 
 interface ClusterVersions {

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
 import { expect } from 'chai'
 
-const program = fileURLToPath(new URL('../src/run-tests.ts', import.meta.url))
+const program = fileURLToPath(new URL('../../src/mocha/run-tests.ts', import.meta.url))
 
 describe('npm test', () => {
   let folder = ''

@@ -1,8 +1,8 @@
 import type { RunningStack } from '@orderflow/cli'
 import { expect } from 'chai'
+import type { Operator } from '../operator.ts'
 import { badRequests } from './bad-requests.ts'
 import { effectOf, expectAnnouncedOnce, publish, publishUnder } from './effects.ts'
-import type { Operator } from './operator.ts'
 import { poison } from './poison.ts'
 import { reacting, type TestedService } from './tested-services.ts'
 

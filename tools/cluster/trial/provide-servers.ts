@@ -2,9 +2,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CliError, operatorUser, type ProvisionOptions, repository } from '@orderflow/cli'
+import { brokersIn, defaultNamespace, startServers } from '../servers.ts'
 import { exportLine, shownExportsFile, writeExports } from './exports.ts'
 import { findCluster } from './running.ts'
-import { brokersIn, defaultNamespace, startServers } from './servers.ts'
 
 /** The values of the chart, which `make up STACK=kubernetes` reads. */
 const valuesFile = 'kubernetes.yaml'

@@ -1,11 +1,11 @@
 import { registerHooks } from 'node:module'
 
-const sources = new URL('../../envelope/src/', import.meta.url).href
-const tests = new URL('../../envelope/test/', import.meta.url).href
+const sources = new URL('../../../envelope/src/', import.meta.url).href
+const tests = new URL('../../../envelope/test/', import.meta.url).href
 const mark = '?own-contract'
 
 /** Replaces the constant of the module `schemas/contract-folder.ts`. */
-export const contractFolder: URL = new URL('../../envelope/test/contract/', import.meta.url)
+export const contractFolder: URL = new URL('../../../envelope/test/contract/', import.meta.url)
 
 /**
  * Gives the tests of packages/envelope another instance of the engine. This instance reads the contract in the folder of these tests, so they pass

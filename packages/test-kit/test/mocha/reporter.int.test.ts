@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { repository } from '@orderflow/cli'
 import { expect } from 'chai'
 
-const notRun = new URL('../src/not-run.ts', import.meta.url).href
+const notRun = new URL('../../src/mocha/not-run.ts', import.meta.url).href
 
 describe('the report of a test run', () => {
   let folder = ''
