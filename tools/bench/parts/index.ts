@@ -1,6 +1,5 @@
 import type { Part } from '../report/part.ts'
 import { access } from './access.ts'
-import { capacity } from './capacity.ts'
 import { compare } from './compare.ts'
 import { envelope } from './envelope.ts'
 import { gateway } from './gateway.ts'
@@ -42,7 +41,6 @@ export const parts = {
   pods,
   scaling,
   started,
-  capacity,
   compare,
   envelope,
 } satisfies Record<string, Part>

@@ -87,12 +87,6 @@ const pictures: Record<PartName, Picture> = {
     unit: 's',
     series: [{ column: 'burst handled after s' }, { column: 'suspended: second replica after s' }],
   },
-  capacity: {
-    title: 'Payments of outside events, by the number of replicas on two cores',
-    unit: 'events/s',
-    series: [{ column: 'per second' }],
-    rows: /^backlog/,
-  },
   secured: {
     title: 'Payments of outside events, by the listener of Kafka',
     unit: 'events/s',

@@ -40,9 +40,6 @@ function sumOfTimes(task: number | string, fields: 2 | 4): number {
   return times.reduce((sum, time) => sum + Number(time), 0)
 }
 
-/** Returns the processor time of this process and its ended children, such as load generators. */
-export const ownProcessorMs = (): number => sumOfTimes(process.pid, 4) * 10
-
 function read(file: string): string {
   try {
     return readFileSync(file, 'utf8')
