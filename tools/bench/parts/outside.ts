@@ -1,7 +1,7 @@
 import type { ProcessSpec } from '@orderflow/cli'
 import { paymentEvents } from '@orderflow/envelope-schema'
 import { atLeast, type Findings, number } from '../report/findings.ts'
-import { inTurn, type Part, type Run } from '../report/part.ts'
+import { inTurn, type Part } from '../report/part.ts'
 import { median } from '../report/statistics.ts'
 import { type BenchStack, withBenchStack } from '../support/bench-stack.ts'
 import { publishOrders } from '../support/events.ts'
@@ -11,15 +11,15 @@ import { environmentOf, program, sidecar } from '../support/programs.ts'
 import { countArrivals, openStore } from '../support/store.ts'
 import { copyTopic, distance, openStream, type Stream } from '../support/stream.ts'
 
-export interface Contender {
+interface Contender {
   name: string
   specs: ProcessSpec[]
   topic: string
   database: string
 }
 
-export interface Sample {
-  /** The time from the start to the first check that finds payments, or to the end of the warm-up. */
+interface Sample {
+  /** The time from the start to the first check that finds payments. */
   startSeconds: number
   /** Payments per second between two checks: the first that finds payments, and the first that finds all payments. Payments that the first check finds are left out. */
   perSecond: number
@@ -86,16 +86,12 @@ async function createContenders(stack: BenchStack): Promise<Contender[]> {
 
 const payments = { key: '%payment/%' }
 
-/**
- * Starts a contender, waits until it has paid all events in Kafka, and stops it.
- * @param warm the number of payments before measuring
- */
-export async function pay(
+/** Starts a contender, waits until it has paid all events in Kafka, and stops it. */
+async function pay(
   stack: BenchStack,
   stream: Stream,
   { name, specs, topic, database }: Contender,
   events: number,
-  warm = 0,
 ): Promise<Sample> {
   const arrivals = countArrivals(stack.database(database), payments)
   const before = await stream.ends(topic)
@@ -104,7 +100,7 @@ export async function pay(
   stack.launch(specs)
   await stack.wait(`${name} to pay ${events} orders`, specs, async () => {
     const published = distance(before, await stream.ends(topic))
-    if (published > warm) first ??= { at: performance.now(), published, used: countProcessorTime(stack.plan.folder) }
+    if (published > 0) first ??= { at: performance.now(), published, used: countProcessorTime(stack.plan.folder) }
     return published < events ? `${published} are published` : arrivals.missing(events)
   })
   if (!first) throw new Error(`${name} published no payment`)
@@ -123,28 +119,6 @@ export async function pay(
   }
 }
 
-/**
- * Lets contenders pay new orders in turn. Before, each of them pays a thousand orders to warm up.
- * @param warm see `pay`
- */
-export async function payInTurn<Each extends Contender>(
-  run: Run,
-  stack: BenchStack,
-  contenders: Each[],
-  { rounds, events, warm }: { rounds: number; events: number; warm?: number },
-): Promise<Map<Each, Sample[]>> {
-  const stream = openStream(stack.kafka)
-  const payNew = async (each: Each, count: number, uncounted?: number) => {
-    await publishOrders(stream, count)
-    return pay(stack, stream, each, count, uncounted)
-  }
-  run.tell('warming up')
-  for (const each of contenders) await payNew(each, 1_000)
-  const samples = await inTurn(run, contenders, rounds, (each) => payNew(each, events, warm))
-  await stream.close()
-  return samples
-}
-
 /** @throws {Error} if a payment or its announcement is missing */
 async function requirePaid(stack: BenchStack, stream: Stream, { name, topic, database }: Contender, orders: string[]) {
   const ends = await stream.ends(topic)
@@ -156,8 +130,8 @@ async function requirePaid(stack: BenchStack, stream: Stream, { name, topic, dat
   if (stored !== orders.length) throw new Error(`${name}: ${stored} payments of ${orders.length} orders`)
 }
 
-export function summariesOf(contenders: { name: string; samples: Sample[] }[]) {
-  return contenders.map(({ name, samples }) => ({
+function findings(events: number, contenders: { name: string; samples: Sample[] }[]): Findings {
+  const summaries = contenders.map(({ name, samples }) => ({
     name,
     perSecond: median(samples.map(({ perSecond }) => perSecond)),
     startSeconds: median(samples.map(({ startSeconds }) => startSeconds)),
@@ -166,13 +140,6 @@ export function summariesOf(contenders: { name: string; samples: Sample[] }[]) {
     ),
     samples,
   }))
-}
-
-export const withTheirSum = (microseconds: number[]): string[] =>
-  [...microseconds, microseconds.reduce((sum, one) => sum + one)].map((value) => number(value))
-
-function findings(events: number, contenders: { name: string; samples: Sample[] }[]): Findings {
-  const summaries = summariesOf(contenders)
   const rate = (wanted: string) => summaries.find(({ name }) => name === wanted)?.perSecond ?? Number.NaN
   return {
     tables: [
@@ -189,7 +156,10 @@ function findings(events: number, contenders: { name: string; samples: Sample[] 
       {
         title: 'Processor time per event in microseconds, medians',
         head: ['', 'program', 'sidecar', 'Kafka', 'all'],
-        rows: summaries.map(({ name, microseconds }) => [name, ...withTheirSum(microseconds)]),
+        rows: summaries.map(({ name, microseconds }) => {
+          const sum = microseconds.reduce((total, one) => total + one)
+          return [name, ...[...microseconds, sum].map((value) => number(value))]
+        }),
       },
     ],
     goals: [

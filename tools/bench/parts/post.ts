@@ -31,7 +31,7 @@ export const post: Part = {
       const naive = {
         name: 'naive Dapr',
         program: 'naive-orders',
-        url: await startOrders(stack, 'naive-orders', { topic: 'naive-orderevents' }),
+        url: await startOrders(stack, 'naive-orders', 'naive-orderevents'),
       }
 
       const contenders = [bare, orderflow, naive]

@@ -8,8 +8,6 @@ interface Picture {
   unit: string
   /** The columns that the picture shows. `table` is the number of the table in the section, from 0. */
   series: { column: string; table?: number; name?: string }[]
-  /** The columns with the names of the bars. The default is the first column. */
-  categories?: string[]
   /** The rows that the picture shows, by their first cell. The default is every row. */
   rows?: RegExp
   logarithmic?: boolean
@@ -17,7 +15,6 @@ interface Picture {
 
 const pictures: Record<PartName, Picture> = {
   post: { title: 'POST /v1/orders', unit: 'requests/s', series: [{ column: 'requests/s' }] },
-  access: { title: 'POST /v1/orders, by authentication', unit: 'requests/s', series: [{ column: 'requests/s' }] },
   outside: {
     title: 'Outside events until their payments are stored and published',
     unit: 'events/s',
@@ -41,12 +38,6 @@ const pictures: Record<PartName, Picture> = {
     rows: /Paid$/,
     logarithmic: true,
   },
-  outbox: {
-    title: 'From when an order is due until its event is in the log',
-    unit: 'ms',
-    series: [{ column: 'in the log p50' }, { column: 'in the log max' }],
-    logarithmic: true,
-  },
   growth: {
     title: 'Largest resident memory, by the number and size of the events',
     unit: 'MiB',
@@ -67,41 +58,6 @@ const pictures: Record<PartName, Picture> = {
     unit: 's',
     series: [{ column: 'longest wait s' }],
   },
-  network: {
-    title: 'Outside events until all are paid, by the round trip to PostgreSQL in ms × replicas',
-    unit: 'events/s',
-    series: [{ column: 'events/s' }],
-    categories: ['round trip ms', 'replicas'],
-    rows: /^now/,
-  },
-  pods: {
-    title: 'Largest memory under load',
-    unit: 'MiB',
-    series: [
-      { column: 'native, load', name: 'native sidecars' },
-      { column: 'injected, load', name: 'injected sidecars' },
-    ],
-  },
-  scaling: {
-    title: 'The triggers of KEDA',
-    unit: 's',
-    series: [{ column: 'burst handled after s' }, { column: 'suspended: second replica after s' }],
-  },
-  secured: {
-    title: 'Payments of outside events, by the listener of Kafka',
-    unit: 'events/s',
-    series: [{ column: 'events/s' }],
-  },
-  traces: {
-    title: 'Payments of outside events, by the recorded traces',
-    unit: 'events/s',
-    series: [{ column: 'events paid/s' }],
-  },
-  metrics: {
-    title: 'Processor time of the stack for an order',
-    unit: 'µs',
-    series: [{ column: 'µs of processor time per order: stack' }],
-  },
   compare: {
     title: 'Events until their payments are stored in PostgreSQL and published',
     unit: 'events/s',
@@ -115,16 +71,6 @@ const pictures: Record<PartName, Picture> = {
     unit: 'events/s',
     series: [{ column: 'events/s' }],
   },
-  envelope: {
-    title: 'Envelopes validated on one core',
-    unit: 'envelopes/s',
-    series: [{ column: 'envelopes/s' }],
-  },
-  monitor: {
-    title: 'Orders paid, without and with the event monitor',
-    unit: 'orders/s',
-    series: [{ column: 'orders/s', table: 1 }],
-  },
 }
 
 /**
@@ -132,7 +78,7 @@ const pictures: Record<PartName, Picture> = {
  * @throws {Error} if the section lacks a column
  */
 export function chartOf(part: PartName, section: string): Chart {
-  const { title, unit, series, categories, rows = /^/, logarithmic } = pictures[part]
+  const { title, unit, series, rows = /^/, logarithmic } = pictures[part]
   const tables = tablesIn(section)
   function rowsOf(name: string, table = 0): string[] {
     const [head = [], ...all] = tables[table] ?? []
@@ -141,11 +87,10 @@ export function chartOf(part: PartName, section: string): Chart {
     return all.filter(([first = '']) => rows.test(first)).map((cells) => cells[index] ?? '')
   }
   const shown = series[0]?.table ?? 0
-  const names = (categories ?? [tables[shown]?.[0]?.[0] ?? '']).map((name) => rowsOf(name, shown))
   return {
     title,
     unit,
-    categories: (names[0] ?? []).map((_, row) => names.map((cells) => cells[row]).join(' × ')),
+    categories: rowsOf(tables[shown]?.[0]?.[0] ?? '', shown),
     series: series.map(({ column, table, name = column }) => ({
       name,
       values: rowsOf(column, table).map((cell) => Number(cell.replaceAll(',', ''))),

@@ -1,4 +1,4 @@
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import {
   claimFolder,
   createPlan,
@@ -86,7 +86,7 @@ function createBenchStack(plan: Plan, tell: (line: string) => void): BenchStack 
     ordersUrl: `http://127.0.0.1:${entryOf(ports.services, 'order-service').http}/v1/orders`,
     specOf: (name) => entryOf(specs, name),
     launch: (started) => {
-      for (const spec of started) startProcess(folder, profiled(spec))
+      for (const spec of started) startProcess(folder, spec)
     },
     stop: async (stopped) => {
       for (const { name } of stopped) await stopProcess(folder, name, graceMs)
@@ -112,13 +112,6 @@ function createBenchStack(plan: Plan, tell: (line: string) => void): BenchStack 
     database: (name) => join(dataFolder(folder), `${name}.db`),
     morePorts,
   }
-}
-
-/** Makes Node write a processor profile into PROFILE=folder. */
-function profiled(spec: ProcessSpec): ProcessSpec {
-  const { PROFILE: to } = process.env
-  if (!to || spec.command !== process.execPath) return spec
-  return { ...spec, args: ['--cpu-prof', `--cpu-prof-dir=${resolve(to)}`, ...spec.args] }
 }
 
 function numbersOf(ports: object): number[] {

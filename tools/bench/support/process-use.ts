@@ -1,5 +1,4 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { cpus } from 'node:os'
 import { processState, readProcessTable, recordedNames, residentBytes } from '@orderflow/cli'
 
 export interface ProcessUse {
@@ -45,20 +44,6 @@ function read(file: string): string {
     return readFileSync(file, 'utf8')
   } catch {
     return ''
-  }
-}
-
-/** Begins a measurement. The returned function returns the busy share of the machine’s processors. */
-export function countBusyShare(): () => number {
-  const now = () => {
-    const times = cpus().map((core) => core.times)
-    const sum = (values: number[]) => values.reduce((total, value) => total + value, 0)
-    return { idle: sum(times.map(({ idle }) => idle)), all: sum(times.flatMap((each) => Object.values(each))) }
-  }
-  const before = now()
-  return () => {
-    const { idle, all } = now()
-    return 1 - (idle - before.idle) / (all - before.all)
   }
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { ensureTopics, type KafkaConnection, positionsOf, topics, withAdmin } from '@orderflow/cli'
 import { openLog } from '@orderflow/service-kit/operations'
-import { Consumer, type Message, Producer } from '@platformatic/kafka'
+import { Consumer, Producer } from '@platformatic/kafka'
 
 export interface OutsideEvent {
   key: string
@@ -16,7 +16,6 @@ export interface Stream {
   lag: (topic: string, group: string) => Promise<number>
   records: (topic: string, from: bigint[], to: bigint[]) => Promise<OutsideEvent[]>
   keys: (topic: string, from: bigint[], to: bigint[]) => Promise<string[]>
-  follow: (topic: string, onRecord: (value: Buffer) => void) => Promise<() => Promise<void>>
   close: () => Promise<void>
 }
 
@@ -27,15 +26,9 @@ const maxBatchEvents = 500
 export function openStream(kafka: KafkaConnection): Stream {
   const clientId = `orderflow-bench-${randomUUID()}`
   const producer = new Producer<Buffer, Buffer, Buffer, Buffer>({ clientId, ...kafka })
-  const consumers: Consumer[] = []
-  const newConsumer = () => {
-    const consumer = new Consumer({ clientId, groupId: randomUUID(), ...kafka, maxWaitTime: 20 })
-    consumers.push(consumer)
-    return consumer
-  }
-  const counter = newConsumer()
+  const consumer = new Consumer({ clientId, groupId: randomUUID(), ...kafka, maxWaitTime: 20 })
 
-  const ends = async (topic: string) => [...((await counter.listOffsets({ topics: [topic] })).get(topic) ?? [])]
+  const ends = async (topic: string) => [...((await consumer.listOffsets({ topics: [topic] })).get(topic) ?? [])]
 
   async function records(topic: string, from: bigint[], to: bigint[]): Promise<OutsideEvent[]> {
     const log = openLog(kafka)
@@ -68,17 +61,9 @@ export function openStream(kafka: KafkaConnection): Stream {
     records,
     keys: async (...range) => (await records(...range)).map(({ key }) => key),
 
-    async follow(topic, onRecord) {
-      const consumer = newConsumer()
-      const offsets = (await ends(topic)).map((offset, partition) => ({ topic, partition, offset }))
-      const stream = await consumer.consume({ topics: [topic], mode: 'manual', offsets, autocommit: false })
-      stream.on('data', ({ value }: Message) => onRecord(value))
-      return () => consumer.close(true)
-    },
-
     async close() {
       await producer.close()
-      for (const consumer of consumers) await consumer.close(true)
+      await consumer.close(true)
     },
   }
 }

@@ -132,22 +132,6 @@ describe('the documents', () => {
     const cells = rows[index]?.split('|').slice(2, -1) ?? []
     return cells.map((cell) => Number(cell.replaceAll(',', '')))
   }
-  const percent = (ratio: number) => `${Math.round((1 - ratio) * 100)} %`
-
-  it('state the costs of authentication in the table', () => {
-    const [[none = 0], [key = 0, keyRatio = 0], [token = 0, tokenRatio = 0], [old = 0, oldRatio = 0]] = [
-      row('access', 'none'),
-      row('access', 'a key'),
-      row('access', 'a token'),
-      row('access', 'none, older checkout'),
-    ]
-    const [ofKey, ofToken, ofAll] = [keyRatio, tokenRatio, 1 / oldRatio].map(percent)
-    expect(page).to.contain(
-      `an API key costs ${ofKey} of the rate, a token ${ofToken}, and all security features together ${ofAll}.`,
-    )
-    const [keys, tokens, all] = [key / none, token / none, none / old].map(percent)
-    expect(page).to.contain(`differ by ${keys}, ${tokens} and ${all}`)
-  })
 
   it('state the factors of the tables in the README', () => {
     const [direct = 0] = row('outside', 'direct pipeline')
