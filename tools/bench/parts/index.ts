@@ -9,7 +9,6 @@ import { loop } from './loop.ts'
 import { outside } from './outside.ts'
 import { post } from './post.ts'
 import { replicas } from './replicas.ts'
-import { started } from './started.ts'
 
 export const parts = {
   post,
@@ -21,7 +20,6 @@ export const parts = {
   key,
   large,
   replicas,
-  started,
   compare,
 } satisfies Record<string, Part>
 export type PartName = keyof typeof parts

@@ -1,21 +1,19 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { processState, readProcessTable, recordedNames, residentBytes } from '@orderflow/cli'
+import { processState, readProcessTable, recordedNames } from '@orderflow/cli'
 
-export interface ProcessUse {
+interface ProcessUse {
   name: string
   processorMs: number
   /** The part of `processorMs` that the main thread used. The other threads of Node collect garbage and compile. */
   mainThreadMs: number
-  residentBytes: number
 }
 
-/** Returns the resources of each running process in a stack’s folder. */
+/** Returns the processor time of each running process in a stack’s folder. */
 export function processUse(folder: string): ProcessUse[] {
   return runningIn(folder).map(({ name, pid }) => ({
     name,
     processorMs: processorMs(pid),
     mainThreadMs: sumOfTimes(`${pid}/task/${pid}`, 2) * 10,
-    residentBytes: residentBytes(pid),
   }))
 }
 

@@ -61,11 +61,6 @@ export async function paymentReplica({ plan, morePorts }: BenchStack, number: nu
   return ['payment-service', 'payment-sidecar'].map((name) => ({ ...entryOf(specs, name), name: `${name}-${number}` }))
 }
 
-export function argumentsIn(root: string, { args }: ProcessSpec): string[] {
-  const own = `${repository}/`
-  return args.map((arg) => (arg.startsWith(own) ? join(root, arg.slice(own.length)) : arg))
-}
-
 /**
  * Starts a program of tools/bench/compare. Returns the address to post orders to.
  * @param topic the topic to publish to. The program then has a sidecar.

@@ -14,8 +14,9 @@ export interface Stream {
   ends: (topic: string) => Promise<bigint[]>
   /** Returns the number of events that a group has not committed. Sidecars commit once a second. */
   lag: (topic: string, group: string) => Promise<number>
-  records: (topic: string, from: bigint[], to: bigint[]) => Promise<OutsideEvent[]>
-  keys: (topic: string, from: bigint[], to: bigint[]) => Promise<string[]>
+  /** Reads from the offsets of an earlier end, or from the beginning, to the present end. */
+  records: (topic: string, from?: bigint[]) => Promise<OutsideEvent[]>
+  keys: (topic: string, from?: bigint[]) => Promise<string[]>
   close: () => Promise<void>
 }
 
@@ -30,10 +31,10 @@ export function openStream(kafka: KafkaConnection): Stream {
 
   const ends = async (topic: string) => [...((await consumer.listOffsets({ topics: [topic] })).get(topic) ?? [])]
 
-  async function records(topic: string, from: bigint[], to: bigint[]): Promise<OutsideEvent[]> {
+  async function records(topic: string, from: bigint[] = []): Promise<OutsideEvent[]> {
     const log = openLog(kafka)
     try {
-      const spans = to.map((end, partition) => ({ partition, start: from[partition] ?? 0n, end }))
+      const spans = (await ends(topic)).map((end, partition) => ({ partition, start: from[partition] ?? 0n, end }))
       const found: OutsideEvent[] = []
       for await (const chunk of log.read(topic, spans))
         for (const { key, value } of chunk) found.push({ key: key?.toString() ?? '', value })
