@@ -152,10 +152,12 @@ async function settle(
 }
 
 function findings(steps: Step[], ledger: Ledger): Findings {
+  const { expected, lost, repeated } = ledger
+  const outcome = `Of ${number(expected)} events, ${number(lost)} were lost, and ${number(repeated)} payments announced again`
   return {
     tables: [
       {
-        title: `Seconds until the consumer group is stable, and the longest wait for a payment. Of ${number(ledger.expected)} events, ${number(ledger.lost)} were lost, and ${number(ledger.repeated)} payments announced again`,
+        title: `Seconds until the consumer group is stable, and the longest wait for a payment. ${outcome}`,
         head: ['', 'stable after s', 'longest wait s'],
         rows: steps.map(({ name, settledSeconds, longestWaitSeconds }) => [
           name,
