@@ -18,7 +18,7 @@ const stores = {
 const tokens = { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' }
 
 /**
- * Counts how often a delivery waits for the network to the store (docs/performance-findings.md).
+ * Counts how often a delivery waits for the network to the store (docs/stores.md).
  * @param uri returns the address of the store’s server, which runs on this machine
  */
 export function roundTrips(folder: string, store: keyof typeof stores, uri: () => string): void {

@@ -2,6 +2,8 @@
  * `make -C tools bench-pairs BEFORE=folder` compares this checkout with an older one, in turn. Each measurement gets a stack of its own, because
  * releases store different documents.
  */
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import {
   CliError,
   entryOf,
@@ -18,20 +20,12 @@ import { number } from './report/findings.ts'
 import { markdownTable } from './report/markdown.ts'
 import { describeEnvironment } from './report/results.ts'
 import { median, medianRatio } from './report/statistics.ts'
-import { answerBacklog, untilAnswered } from './support/backlog.ts'
-import { beforeFolder } from './support/before.ts'
-import { withBenchStack } from './support/bench-stack.ts'
-import { untilCaughtUp } from './support/caught-up.ts'
+import { answerBacklog, untilAnswered, untilCaughtUp } from './support/backlog.ts'
+import { stores, withBenchStack } from './support/bench-stack.ts'
 import { orderEvents } from './support/events.ts'
 import { postOrders } from './support/load.ts'
 import { watchMemory } from './support/process-use.ts'
-import { argumentsIn } from './support/programs.ts'
-import { openStream } from './support/stream.ts'
 
-const stores: [name: string, parts: ProcessName[]][] = [
-  ['SQLite', ['kafka']],
-  ['PostgreSQL', ['kafka', 'postgresql']],
-]
 const connections = 256
 const tell = timed()
 
@@ -46,6 +40,20 @@ interface Sample {
   memory: number
 }
 
+/**
+ * Returns the folder of the older checkout (BEFORE=folder).
+ * @throws {CliError} `usage` if it is not a checkout with installed packages
+ */
+function beforeFolder(): string {
+  const { BEFORE = '' } = process.env
+  const folder = resolve(repository, BEFORE)
+  if (BEFORE && existsSync(join(folder, 'node_modules')) && existsSync(join(folder, 'payment-service/src/main.ts')))
+    return folder
+  throw new CliError('usage', `BEFORE=${BEFORE} is not a checkout with installed packages`, {
+    nextStep: 'git clone . FOLDER, run git checkout COMMIT and packages/cli/node -v in it, and set BEFORE=FOLDER',
+  })
+}
+
 /** Measures a checkout in a new stack. */
 function measure(root: string, parts: ProcessName[], quick: boolean): Promise<Sample> {
   const size = quick ? { warmUp: 500, events: 2_000, seconds: 2 } : { warmUp: 5_000, events: 30_000, seconds: 8 }
@@ -53,44 +61,37 @@ function measure(root: string, parts: ProcessName[], quick: boolean): Promise<Sa
     parts,
     () => {},
     async (stack) => {
-      const stream = openStream(stack.kafka)
+      const own = `${repository}/`
       const specs = (...names: string[]) =>
-        names.map((name) => ({ ...stack.specOf(name), args: argumentsIn(root, stack.specOf(name)) }))
+        names.map(stack.specOf).map((spec) => {
+          const args = spec.args.map((arg) => (arg.startsWith(own) ? join(root, arg.slice(own.length)) : arg))
+          return { ...spec, args }
+        })
       const [orders, payments] = [specs('order-service', 'order-sidecar'), specs('payment-service', 'payment-sidecar')]
       stack.launch(payments)
-      await answerBacklog(stack, stream, payments, orderEvents(size.warmUp))
-      const paid = await answerBacklog(stack, stream, payments, orderEvents(size.events))
+      await answerBacklog(stack, payments, orderEvents(size.warmUp))
+      const paid = await answerBacklog(stack, payments, orderEvents(size.events))
       await stack.stop(payments)
 
       stack.launch(orders)
       const { http } = entryOf(stack.plan.ports.services, 'order-service')
       await stack.wait('order-service', orders, () => serviceMissing('order-service', http))
       await postOrders(stack.ordersUrl, { connections, seconds: size.seconds })
-      await untilCaughtUp(stack, stream, [['order-service', input]], orders)
+      await untilCaughtUp(stack, orders, ['order-service', input])
       const { perSecond: posted } = await postOrders(stack.ordersUrl, { connections, seconds: size.seconds })
 
       stack.launch(payments)
       const all = [...orders, ...payments]
-      const untilHandled = () =>
-        untilCaughtUp(
-          stack,
-          stream,
-          [
-            ['payment-service', input],
-            ['order-service', paymentEvents],
-          ],
-          all,
-        )
+      const untilHandled = () => untilCaughtUp(stack, all, ['payment-service', input], ['order-service', paymentEvents])
       await untilHandled()
       const memory = watchMemory(stack.plan.folder)
-      const before = await stream.ends(paymentEvents)
+      const before = await stack.stream.ends(paymentEvents)
       const load = await postOrders(stack.ordersUrl, { connections, amount: size.events })
-      await untilAnswered(stack, stream, all, before, load.answered)
+      await untilAnswered(stack, all, before, load.answered)
       await untilHandled()
       const looped = (1_000 * load.answered) / (Date.now() - load.startedAt)
       const peaks = memory()
       await stack.stop(all)
-      await stream.close()
       const bytes = (peaks['order-service'] ?? Number.NaN) + (peaks['payment-service'] ?? Number.NaN)
       return { paid, posted, looped, memory: bytes / 2 ** 20 }
     },
@@ -99,18 +100,13 @@ function measure(root: string, parts: ProcessName[], quick: boolean): Promise<Sa
 
 try {
   const [old, quick] = [beforeFolder(), saysYes(process.env, 'QUICK')]
-  if (!old)
-    throw new CliError('usage', 'BEFORE is missing', { nextStep: 'set BEFORE to the folder of an older checkout' })
   const conditions = environment(new Date())
   const rows: string[][] = []
   for (const [store, parts] of stores) {
     const [before, now]: [Sample[], Sample[]] = [[], []]
     for (let round = 1; round <= (quick ? 1 : 3); round += 1) {
-      for (const [samples, root] of [
-        [before, old],
-        [now, repository],
-      ] as const)
-        samples.push(await measure(root, parts, quick))
+      before.push(await measure(old, parts, quick))
+      now.push(await measure(repository, parts, quick))
       tell(`${store}, round ${round}: ${JSON.stringify([before.at(-1), now.at(-1)])}`)
     }
     for (const figure of ['paid', 'posted', 'looped', 'memory'] as const) {

@@ -98,7 +98,6 @@ export {
   type StackPorts,
 } from './lib/ports.ts'
 export {
-  connectionSettings,
   ensureDatabases,
   inDatabase,
   postgresqlUri,
@@ -162,7 +161,6 @@ export {
 } from './processes/process-control.ts'
 export { daprdArguments, daprdFlags, processSpecs } from './processes/process-spec.ts'
 export {
-  buildPages,
   type InnerRequest,
   type LocalStack,
   type RunningStack,

@@ -25,11 +25,3 @@ export async function get<T>(key: string): Promise<T | undefined> {
   if (!response.ok) throw new Error(`get ${key} returned ${response.status} ${text}`)
   return text ? (JSON.parse(text) as T) : undefined
 }
-
-/** Upserts a document in a store with an outbox. The content type makes the sidecar publish the document as JSON. */
-export function transact(store: string, key: string, value: unknown): Promise<void> {
-  const metadata = { contentType: 'application/json' }
-  return post(`/state/${store}/transaction`, {
-    operations: [{ operation: 'upsert', request: { key, value, metadata } }],
-  })
-}

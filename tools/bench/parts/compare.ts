@@ -1,12 +1,13 @@
 import { partitions, provisionTools } from '@orderflow/cli'
 import { atLeast, atMost, type Findings, number } from '../report/findings.ts'
 import { inTurn, type Part, type Run } from '../report/part.ts'
-import { medianRatio } from '../report/statistics.ts'
+import { medianOf } from '../report/statistics.ts'
 import { type BenchStack, withBenchStack } from '../support/bench-stack.ts'
 import { type Contender, patient, withContenders } from '../support/contenders.ts'
 import { type Ledger, requireComplete } from '../support/ledger.ts'
 import {
   backlogFor,
+  cellsOfPayments,
   headOfPayments,
   ledgersSince,
   type Mark,
@@ -14,14 +15,11 @@ import {
   type Payment,
   pay,
   payKilled,
-  processorTimeOf,
-  ratesOf,
+  ratioOf,
   requireRightAnswers,
-  rowOfPayments,
   uncommitted,
 } from '../support/paying.ts'
 import { peers } from '../support/peers.ts'
-import { openStream, type Stream } from '../support/stream.ts'
 
 /** The number of first rounds that are not counted: they compile the programs’ code, and find the size of the backlog. */
 const warmUps = 2
@@ -56,43 +54,41 @@ export const compare: Part = {
 
 async function measureAll(run: Run, stack: BenchStack, contenders: Contender[]): Promise<Findings> {
   const [ours, ...others] = contenders as [Contender, ...Contender[]]
-  const stream = openStream(stack.kafka)
   const group = (validates: boolean) => [ours, ...others.filter((other) => other.validates === validates)]
   const groups: [Entry[], Entry[]] = [
-    await measureTogether(run, stack, stream, group(false)),
-    await measureTogether(run, stack, stream, group(true)),
+    await measureTogether(run, stack, group(false)),
+    await measureTogether(run, stack, group(true)),
   ]
   for (const entry of groups[1]) {
     run.tell(`killing ${entry.name}`)
-    entry.aftermath = await kill(stack, stream, entry, sizes(run).seconds)
+    entry.aftermath = await kill(stack, entry, sizes(run).seconds)
   }
-  await stream.close()
   return findings(run, groups)
 }
 
 const sizes = ({ quick }: Run) => (quick ? { rounds: 1, seconds: 0.2 } : { rounds: 5, seconds: 1.5 })
 
 /** Measures contenders in turn. They run until the end, so that the rounds measure compiled code. Between its rounds, a contender is stopped. */
-async function measureTogether(run: Run, stack: BenchStack, stream: Stream, contenders: Contender[]): Promise<Entry[]> {
+async function measureTogether(run: Run, stack: BenchStack, contenders: Contender[]): Promise<Entry[]> {
   const { rounds, seconds } = sizes(run)
   const entries: (Entry & { mark: Mark; orders: string[] })[] = []
   for (const contender of contenders) {
     run.tell(`the first orders of ${contender.name}`)
-    const entry = { ...patient(contender), mark: await markOf(stream, contender), orders: [], payments: [] }
+    const entry = { ...patient(contender), mark: await markOf(stack.stream, contender), orders: [], payments: [] }
     stack.launch(entry.specs)
-    entries.push({ ...entry, orders: await requireRightAnswers(stack, stream, entry) })
+    entries.push({ ...entry, orders: await requireRightAnswers(stack, entry) })
     stack.signal(entry.specs, 'SIGSTOP')
   }
 
   await inTurn(run, entries, warmUps + rounds, async (entry) => {
     const rate = entry.payments.at(-1)?.perSecond ?? 1_000
-    const { payment, orders } = await pay(stack, stream, entry, backlogFor(rate, seconds))
+    const { payment, orders } = await pay(stack, entry, backlogFor(rate, seconds))
     entry.orders = entry.orders.concat(orders)
     entry.payments.push(payment)
   })
   for (const entry of entries) {
     entry.payments.splice(0, warmUps)
-    const { stored, published } = await ledgersSince(stream, entry, entry.mark, entry.orders)
+    const { stored, published } = await ledgersSince(stack.stream, entry, entry.mark, entry.orders)
     requireComplete(`${entry.name}, its store`, stored)
     requireComplete(`${entry.name}, ${entry.topic}`, published)
   }
@@ -104,13 +100,14 @@ async function measureTogether(run: Run, stack: BenchStack, stream: Stream, cont
 }
 
 /** Kills a contender, which has its usual session timeout. */
-async function kill(stack: BenchStack, stream: Stream, entry: Entry, seconds: number): Promise<Aftermath> {
+async function kill(stack: BenchStack, entry: Entry, seconds: number): Promise<Aftermath> {
+  const { stream } = stack
   stack.launch(entry.specs)
   // Uncommitted events would be announced again after the kill.
   await stack.wait(`${entry.name} to commit its offsets`, entry.specs, () => uncommitted(stream, entry))
   const mark = await markOf(stream, entry)
   const backlog = backlogFor(entry.payments.at(-1)?.perSecond ?? 0, seconds)
-  const { silentSeconds, orders } = await payKilled(stack, stream, entry, backlog)
+  const { silentSeconds, orders } = await payKilled(stack, entry, backlog)
   await stack.stop(entry.specs)
   return { silentSeconds, ...(await ledgersSince(stream, entry, mark, orders)) }
 }
@@ -119,41 +116,36 @@ function findings(run: Run, groups: [Entry[], Entry[]]): Findings {
   const { rounds, seconds } = sizes(run)
   const [[oursAlone], [ours]] = groups as [[Entry], [Entry]]
   const lost = (aftermath?: Aftermath) => (aftermath ? aftermath.stored.lost + aftermath.published.lost : Number.NaN)
-  const rounded = `${partitions.processes} partitions, a backlog of about ${number(seconds, 1)} s in each round, medians of ${rounds} rounds`
-  const titles = [
-    `The other programs check nothing; ${rounded}`,
-    `All programs check events and write dead letters; ${rounded}`,
-  ]
   return {
     tables: [
-      ...groups.map((entries, index) => ({
-        title: titles[index] ?? '',
-        head: headOfPayments,
-        rows: entries.map(({ label, payments }) => rowOfPayments(label, payments, entries[0]?.payments ?? [])),
-      })),
       {
-        title: 'Each validating program is killed in the middle of a backlog, and restarted at once',
-        head: ['', 'silent s', 'not stored', 'stored twice', 'not announced', 'announced again'],
+        title: `${partitions.processes} partitions, backlogs of about ${number(seconds, 1)} s, medians of ${rounds} rounds; ratio of orderflow to the program`,
+        head: ['', ...headOfPayments, ...headOfPayments.map((column) => `validating: ${column}`)],
+        rows: groups[0].map(({ label }, index) => [
+          label,
+          ...groups.flatMap((entries) => cellsOfPayments(entries[index]?.payments ?? [], entries[0]?.payments ?? [])),
+        ]),
+      },
+      {
+        title: 'Each validating program is killed and restarted',
+        head: ['', 'silent s', 'lost or stored twice', 'announced again'],
         rows: groups[1].flatMap(({ label, aftermath }) => {
           if (!aftermath) return []
           const { silentSeconds, stored, published } = aftermath
-          const counts = [stored.lost, stored.repeated + stored.unknown, published.lost, published.repeated]
-          return [[label, number(silentSeconds, 1), ...counts.map((count) => number(count))]]
+          const wrong = stored.lost + stored.repeated + stored.unknown + published.lost
+          return [[label, number(silentSeconds, 1), number(wrong), number(published.repeated)]]
         }),
       },
     ],
     goals: [
       ...groups.flatMap(([own, ...others]) =>
-        others.map((other) =>
-          atLeast(
-            `orderflow / ${other.name}, events/s`,
-            medianRatio(ratesOf((own as Entry).payments), ratesOf(other.payments)),
-            1,
-            2,
-          ),
-        ),
+        others.map(({ name, payments }) => atLeast(name, ratioOf((own as Entry).payments, payments), 1, 2)),
       ),
-      atMost('processor time of orderflow per event in microseconds', processorTimeOf(oursAlone.payments), 160),
+      atMost(
+        'processor µs of orderflow',
+        medianOf(oursAlone.payments, ({ microseconds }) => microseconds),
+        160,
+      ),
       atMost('orders that orderflow lost', lost(ours.aftermath), 0),
     ],
     figures: groups.flat().map(({ name, payments, aftermath }) => ({ name, payments, aftermath })),

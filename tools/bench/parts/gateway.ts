@@ -74,8 +74,8 @@ function findings(samples: Sample[]): Findings {
   return {
     tables: [
       {
-        title: 'Events per second, with the clients on the same machine',
-        head: ['clients', 'events/s', 'µs of processor time per event: gateway', 'sidecar', 'Kafka'],
+        title: 'The clients run on the same machine',
+        head: ['clients', 'events/s', 'processor µs per event: gateway', 'sidecar', 'Kafka'],
         rows: samples.map(({ clients, perSecond, microseconds }) => [
           String(clients),
           number(perSecond),

@@ -2,12 +2,11 @@ import { storedServices } from '@orderflow/cli'
 import { paymentEvents } from '@orderflow/envelope-schema'
 import { atMost, type Findings, mebibytes, number } from '../report/findings.ts'
 import type { Part } from '../report/part.ts'
-import { type BenchStack, withBenchStack } from '../support/bench-stack.ts'
+import { type BenchStack, orderProcesses, withBenchStack } from '../support/bench-stack.ts'
 import { plainEventBytes, publishOrders } from '../support/events.ts'
-import { orderProcesses } from '../support/order-processes.ts'
 import { type PeakMemory, watchMemory } from '../support/process-use.ts'
 import { countArrivals, paidOrders } from '../support/store.ts'
-import { distance, openStream } from '../support/stream.ts'
+import { distance } from '../support/stream.ts'
 import { numbersFrom } from '../support/variables.ts'
 
 interface Size {
@@ -41,10 +40,9 @@ const nameOf = ({ events, bytes }: Size) => `${number(events)} of ${number(bytes
 
 /** Publishes the backlog, then starts the services and measures until all orders are Paid. */
 async function measureSize(stack: BenchStack, size: Size): Promise<Sample> {
-  const stream = openStream(stack.kafka)
-  await publishOrders(stream, size.events, size.bytes - plainEventBytes)
+  await publishOrders(stack.stream, size.events, size.bytes - plainEventBytes)
   const started = orderProcesses.filter((name) => name !== 'kafka').map(stack.specOf)
-  const before = await stream.ends(paymentEvents)
+  const before = await stack.stream.ends(paymentEvents)
   const arrivals = countArrivals(stack.database('order'), paidOrders)
   const stopWatching = watchMemory(stack.plan.folder)
   let firstAt = performance.now()
@@ -53,7 +51,7 @@ async function measureSize(stack: BenchStack, size: Size): Promise<Sample> {
     `the orders of ${nameOf(size)} to be Paid`,
     started,
     async () => {
-      const published = distance(before, await stream.ends(paymentEvents))
+      const published = distance(before, await stack.stream.ends(paymentEvents))
       if (published === 0) firstAt = performance.now()
       return published < size.events ? `${published} are published` : arrivals.missing(size.events)
     },
@@ -62,7 +60,6 @@ async function measureSize(stack: BenchStack, size: Size): Promise<Sample> {
   const perSecond = (size.events * 1_000) / (performance.now() - firstAt)
   const peaks = stopWatching()
   arrivals.close()
-  await stream.close()
   return { ...size, perSecond, peaks }
 }
 

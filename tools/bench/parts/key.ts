@@ -1,20 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { type ProcessName, type ProcessSpec, repository } from '@orderflow/cli'
+import { type ProcessSpec, repository } from '@orderflow/cli'
 import { orderEvents as input } from '@orderflow/envelope-schema'
 import { atLeast, type Findings, number } from '../report/findings.ts'
 import type { Part } from '../report/part.ts'
 import { median } from '../report/statistics.ts'
-import { answerBacklog } from '../support/backlog.ts'
-import { type BenchStack, withBenchStack } from '../support/bench-stack.ts'
-import { untilCaughtUp } from '../support/caught-up.ts'
+import { answerBacklog, untilCaughtUp } from '../support/backlog.ts'
+import { type BenchStack, stores, withBenchStack } from '../support/bench-stack.ts'
 import { orderEvents } from '../support/events.ts'
-import { openStream, type Stream } from '../support/stream.ts'
-
-const stores: [name: string, parts: ProcessName[]][] = [
-  ['SQLite', ['kafka']],
-  ['PostgreSQL', ['kafka', 'postgresql']],
-]
 
 type Orders = ReturnType<typeof orderEvents>
 
@@ -33,31 +26,19 @@ export const key: Part = {
     const samples: Sample[] = []
     for (const [store, parts] of stores) {
       await withBenchStack(parts, run.tell, async (stack) => {
-        const stream = openStream(stack.kafka)
         const specs = [balanceService(stack.specOf('payment-service')), stack.specOf('payment-sidecar')]
         stack.launch(specs)
-        await decide(stack, specs, stream, orderEvents(1_000))
+        await decide(stack, specs, orderEvents(1_000))
         const sample: Sample = { store, oneKey: [], manyKeys: [] }
         for (let round = 1; round <= rounds; round += 1) {
-          sample.oneKey.push(
-            await decide(
-              stack,
-              specs,
-              stream,
-              withKey(
-                randomUUID(),
-                orderEvents(count, 0, (index) => index + 1),
-              ),
-            ),
-          )
-          sample.manyKeys.push(await decide(stack, specs, stream, orderEvents(count)))
-          run.tell(
-            `${store}: ${Math.round(sample.oneKey.at(-1) ?? 0)} and ${Math.round(sample.manyKeys.at(-1) ?? 0)} events/s`,
-          )
+          const orders = orderEvents(count, 0, (index) => index + 1)
+          sample.oneKey.push(await decide(stack, specs, withKey(randomUUID(), orders)))
+          sample.manyKeys.push(await decide(stack, specs, orderEvents(count)))
+          const [one = 0, many = 0] = [sample.oneKey.at(-1), sample.manyKeys.at(-1)]
+          run.tell(`${store}: ${Math.round(one)} and ${Math.round(many)} events/s`)
         }
         samples.push(sample)
         await stack.stop(specs)
-        await stream.close()
       })
     }
     return findings(samples)
@@ -79,9 +60,9 @@ function* withKey(key: string, orders: Orders): Orders {
 }
 
 /** Returns how many of these orders the service decides per second. Then it waits until no work is left for the next measurement. */
-async function decide(stack: BenchStack, specs: ProcessSpec[], stream: Stream, orders: Orders): Promise<number> {
-  const perSecond = await answerBacklog(stack, stream, specs, orders)
-  await untilCaughtUp(stack, stream, [['payment-service', input]], specs)
+async function decide(stack: BenchStack, specs: ProcessSpec[], orders: Orders): Promise<number> {
+  const perSecond = await answerBacklog(stack, specs, orders)
+  await untilCaughtUp(stack, specs, ['payment-service', input])
   return perSecond
 }
 

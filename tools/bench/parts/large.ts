@@ -2,11 +2,10 @@ import type { ProcessSpec } from '@orderflow/cli'
 import { orderEvents as topic } from '@orderflow/envelope-schema'
 import { atMost, type Findings, mebibytes, number } from '../report/findings.ts'
 import type { Part } from '../report/part.ts'
+import { untilCaughtUp } from '../support/backlog.ts'
 import { type BenchStack, withBenchStack } from '../support/bench-stack.ts'
-import { untilCaughtUp } from '../support/caught-up.ts'
 import { orderEvents } from '../support/events.ts'
 import { type PeakMemory, watchMemory } from '../support/process-use.ts'
-import { openStream, type Stream } from '../support/stream.ts'
 
 /** Almost the largest size of a record in bytes (topic-settings.ts). */
 const largeBytes = 250_000
@@ -28,7 +27,6 @@ export const large: Part = {
 
   measure: (run) =>
     withBenchStack(['kafka', 'postgresql'], run.tell, async (stack) => {
-      const stream = openStream(stack.kafka)
       const specs = ['payment-service', 'payment-sidecar'].map((name) => stack.specOf(name))
       const share = run.quick ? 10 : 1
       const loads: Load[] = [
@@ -38,7 +36,7 @@ export const large: Part = {
       ]
       stack.launch(specs)
       await stack.wait('payment-service', specs, () =>
-        stream.lag(topic, 'payment-service').then(
+        stack.stream.lag(topic, 'payment-service').then(
           () => undefined,
           () => 'it does not consume yet',
         ),
@@ -46,29 +44,23 @@ export const large: Part = {
       const samples: Sample[] = []
       for (const load of [...loads.slice(0, 1), ...loads]) {
         run.tell(load.name)
-        samples.push({ ...load, peaks: await peaksOf(stack, specs, stream, load) })
+        samples.push({ ...load, peaks: await peaksOf(stack, specs, load) })
       }
       await stack.stop(specs)
-      await stream.close()
       // The first load only warms up the programs.
       return findings(samples.slice(1))
     }),
 }
 
-async function peaksOf(
-  stack: BenchStack,
-  specs: ProcessSpec[],
-  stream: Stream,
-  { events, bytes, total }: Load,
-): Promise<PeakMemory> {
+async function peaksOf(stack: BenchStack, specs: ProcessSpec[], { events, bytes, total }: Load): Promise<PeakMemory> {
   stack.signal(specs, 'SIGSTOP')
   // Slices limit the memory of this process.
   for (let left = events; left > 0; left -= 100) {
-    await stream.publish(topic, orderEvents(Math.min(left, 100), bytes, total))
+    await stack.stream.publish(topic, orderEvents(Math.min(left, 100), bytes, total))
   }
   const peaks = watchMemory(stack.plan.folder)
   stack.signal(specs, 'SIGCONT')
-  await untilCaughtUp(stack, stream, [['payment-service', topic]], specs)
+  await untilCaughtUp(stack, specs, ['payment-service', topic])
   return peaks()
 }
 
@@ -77,7 +69,7 @@ function findings(samples: Sample[]): Findings {
   return {
     tables: [
       {
-        title: 'Largest resident memory in MiB, while the records that wait in Kafka are handled',
+        title: 'Largest resident memory in MiB',
         head: ['', 'records', 'payment-service', 'sidecar', 'Kafka'],
         rows: samples.map(({ name, events, peaks }) => [
           name,

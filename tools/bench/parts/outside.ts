@@ -1,25 +1,25 @@
 import type { ProcessSpec } from '@orderflow/cli'
 import { paymentEvents } from '@orderflow/envelope-schema'
 import { atLeast, type Findings, number } from '../report/findings.ts'
-import { inTurn, type Part, type Run } from '../report/part.ts'
-import { median } from '../report/statistics.ts'
+import { inTurn, type Part } from '../report/part.ts'
+import { medianOf } from '../report/statistics.ts'
 import { type BenchStack, withBenchStack } from '../support/bench-stack.ts'
 import { publishOrders } from '../support/events.ts'
 import { ledgerOf, requireComplete } from '../support/ledger.ts'
 import { countProcessorTime, type ProcessorTime } from '../support/process-use.ts'
 import { environmentOf, program, sidecar } from '../support/programs.ts'
 import { countArrivals, openStore } from '../support/store.ts'
-import { copyTopic, distance, openStream, type Stream } from '../support/stream.ts'
+import { copyTopic, distance } from '../support/stream.ts'
 
-export interface Contender {
+interface Contender {
   name: string
   specs: ProcessSpec[]
   topic: string
   database: string
 }
 
-export interface Sample {
-  /** The time from the start to the first check that finds payments, or to the end of the warm-up. */
+interface Sample {
+  /** The time from the start to the first check that finds payments. */
   startSeconds: number
   /** Payments per second between two checks: the first that finds payments, and the first that finds all payments. Payments that the first check finds are left out. */
   perSecond: number
@@ -35,21 +35,16 @@ export const outside: Part = {
   measure: (run) =>
     withBenchStack(['kafka'], run.tell, async (stack) => {
       const { rounds, events } = run.quick ? { rounds: 1, events: 3_000 } : { rounds: 3, events: 12_000 }
-      const stream = openStream(stack.kafka)
       const contenders = await createContenders(stack)
       run.tell('warming up')
-      const published = await publishOrders(stream, Math.min(1_000, events))
-      for (const contender of contenders) await pay(stack, stream, contender, published.length)
-      const samples = await inTurn(run, contenders, rounds, async (contender) => {
-        if (contender === contenders[0]) for (const id of await publishOrders(stream, events)) published.push(id)
-        return pay(stack, stream, contender, events)
+      const published = await publishOrders(stack.stream, Math.min(1_000, events))
+      for (const contender of contenders) await pay(stack, contender, published.length)
+      const measured = await inTurn(run, contenders, rounds, async (contender) => {
+        if (contender === contenders[0]) for (const id of await publishOrders(stack.stream, events)) published.push(id)
+        return pay(stack, contender, events)
       })
-      for (const contender of contenders) await requirePaid(stack, stream, contender, published)
-      await stream.close()
-      return findings(
-        events,
-        [...samples].map(([{ name }, found]) => ({ name, samples: found })),
-      )
+      for (const contender of contenders) await requirePaid(stack, contender, published)
+      return findings(events, measured)
     }),
 }
 
@@ -86,25 +81,16 @@ async function createContenders(stack: BenchStack): Promise<Contender[]> {
 
 const payments = { key: '%payment/%' }
 
-/**
- * Starts a contender, waits until it has paid all events in Kafka, and stops it.
- * @param warm the number of payments before measuring
- */
-export async function pay(
-  stack: BenchStack,
-  stream: Stream,
-  { name, specs, topic, database }: Contender,
-  events: number,
-  warm = 0,
-): Promise<Sample> {
+/** Starts a contender, waits until it has paid all events in Kafka, and stops it. */
+async function pay(stack: BenchStack, { name, specs, topic, database }: Contender, events: number): Promise<Sample> {
   const arrivals = countArrivals(stack.database(database), payments)
-  const before = await stream.ends(topic)
+  const before = await stack.stream.ends(topic)
   const startedAt = performance.now()
   let first: { at: number; published: number; used: () => ProcessorTime } | undefined
   stack.launch(specs)
   await stack.wait(`${name} to pay ${events} orders`, specs, async () => {
-    const published = distance(before, await stream.ends(topic))
-    if (published > warm) first ??= { at: performance.now(), published, used: countProcessorTime(stack.plan.folder) }
+    const published = distance(before, await stack.stream.ends(topic))
+    if (published > 0) first ??= { at: performance.now(), published, used: countProcessorTime(stack.plan.folder) }
     return published < events ? `${published} are published` : arrivals.missing(events)
   })
   if (!first) throw new Error(`${name} published no payment`)
@@ -123,79 +109,51 @@ export async function pay(
   }
 }
 
-/**
- * Lets contenders pay new orders in turn. Before, each of them pays a thousand orders to warm up.
- * @param warm see `pay`
- */
-export async function payInTurn<Each extends Contender>(
-  run: Run,
-  stack: BenchStack,
-  contenders: Each[],
-  { rounds, events, warm }: { rounds: number; events: number; warm?: number },
-): Promise<Map<Each, Sample[]>> {
-  const stream = openStream(stack.kafka)
-  const payNew = async (each: Each, count: number, uncounted?: number) => {
-    await publishOrders(stream, count)
-    return pay(stack, stream, each, count, uncounted)
-  }
-  run.tell('warming up')
-  for (const each of contenders) await payNew(each, 1_000)
-  const samples = await inTurn(run, contenders, rounds, (each) => payNew(each, events, warm))
-  await stream.close()
-  return samples
-}
-
 /** @throws {Error} if a payment or its announcement is missing */
-async function requirePaid(stack: BenchStack, stream: Stream, { name, topic, database }: Contender, orders: string[]) {
-  const ends = await stream.ends(topic)
-  const from = ends.map(() => 0n)
-  requireComplete(`${name}, ${topic}`, ledgerOf(orders, await stream.keys(topic, from, ends)))
+async function requirePaid(stack: BenchStack, { name, topic, database }: Contender, orders: string[]) {
+  requireComplete(`${name}, ${topic}`, ledgerOf(orders, await stack.stream.keys(topic)))
   const store = openStore(stack.database(database))
   const stored = store.count(payments)
   store.close()
   if (stored !== orders.length) throw new Error(`${name}: ${stored} payments of ${orders.length} orders`)
 }
 
-export function summariesOf(contenders: { name: string; samples: Sample[] }[]) {
-  return contenders.map(({ name, samples }) => ({
+function findings(events: number, contenders: { name: string; samples: Sample[] }[]): Findings {
+  const summaries = contenders.map(({ name, samples }) => ({
     name,
-    perSecond: median(samples.map(({ perSecond }) => perSecond)),
-    startSeconds: median(samples.map(({ startSeconds }) => startSeconds)),
+    perSecond: medianOf(samples, ({ perSecond }) => perSecond),
+    startSeconds: medianOf(samples, ({ startSeconds }) => startSeconds),
     microseconds: (['program', 'sidecar', 'kafka'] as const).map((process) =>
-      median(samples.map((sample) => sample[process])),
+      medianOf(samples, (sample) => sample[process]),
     ),
     samples,
   }))
-}
-
-export const withTheirSum = (microseconds: number[]): string[] =>
-  [...microseconds, microseconds.reduce((sum, one) => sum + one)].map((value) => number(value))
-
-function findings(events: number, contenders: { name: string; samples: Sample[] }[]): Findings {
-  const summaries = summariesOf(contenders)
   const rate = (wanted: string) => summaries.find(({ name }) => name === wanted)?.perSecond ?? Number.NaN
   return {
     tables: [
       {
-        title: `${number(events)} events per round, medians; start is the time from the start of the processes to their first payment`,
-        head: ['', 'events/s', 'ratio to direct', 'start s'],
-        rows: summaries.map(({ name, perSecond, startSeconds }) => [
-          name,
-          number(perSecond),
-          number(perSecond / rate('direct pipeline'), 2),
-          number(startSeconds, 1),
+        title: `${number(events)} events per round, medians; start is the time until the first payment`,
+        head: [
+          '',
+          'events/s',
+          'ratio to direct',
+          'start s',
+          'processor µs per event: program',
+          'sidecar',
+          'Kafka',
+          'all',
+        ],
+        rows: summaries.map(({ name, perSecond, startSeconds, microseconds }) => [
+          ...[name, number(perSecond), number(perSecond / rate('direct pipeline'), 2), number(startSeconds, 1)],
+          ...microseconds.map((value) => number(value)),
+          number(microseconds.reduce((sum, value) => sum + value)),
         ]),
-      },
-      {
-        title: 'Processor time per event in microseconds, medians',
-        head: ['', 'program', 'sidecar', 'Kafka', 'all'],
-        rows: summaries.map(({ name, microseconds }) => [name, ...withTheirSum(microseconds)]),
       },
     ],
     goals: [
-      atLeast('orderflow, events/s', rate('orderflow'), 5_000),
-      atLeast('events/s, orderflow / naive Dapr', rate('orderflow') / rate('naive Dapr'), 8, 1),
-      atLeast('events/s, orderflow / direct pipeline', rate('orderflow') / rate('direct pipeline'), 0.5, 2),
+      atLeast('events/s', rate('orderflow'), 5_000),
+      atLeast('orderflow / naive Dapr', rate('orderflow') / rate('naive Dapr'), 8, 1),
+      atLeast('orderflow / direct pipeline', rate('orderflow') / rate('direct pipeline'), 0.5, 2),
     ],
     figures: summaries,
   }

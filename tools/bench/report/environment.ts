@@ -1,13 +1,12 @@
 import { execFileSync } from 'node:child_process'
-import { cpus, loadavg, release, totalmem, type } from 'node:os'
-import { repository, versions } from '@orderflow/cli'
+import { cpus, loadavg } from 'node:os'
+import { repository } from '@orderflow/cli'
 
 export interface Environment {
   /** ISO 8601 in UTC. */
   date: string
   machine: string
-  versions: string
-  /** The commit, with a plus if there are uncommitted changes. */
+  /** The commit, which also has the versions of Node, daprd and Kafka. A plus means uncommitted changes. */
   commit: string
   /** The load average before the measurement. If it is above the number of cores, other programs were busy. */
   loadBefore: number
@@ -15,11 +14,9 @@ export interface Environment {
 
 export function environment(now: Date): Environment {
   const [processor] = cpus()
-  const memory = Math.round(totalmem() / 2 ** 30)
   return {
     date: now.toISOString(),
-    machine: `${cpus().length} x ${processor?.model.trim() || 'unknown processor'}, ${memory} GiB, ${type()} ${release()}`,
-    versions: `Node ${process.version.slice(1)}, daprd ${versions.dapr}, Kafka ${versions.kafka}`,
+    machine: `${cpus().length} x ${processor?.model.trim() || 'unknown processor'}`,
     commit: git('rev-parse', '--short', 'HEAD') + (git('status', '--porcelain') ? '+' : ''),
     loadBefore: loadavg()[0] ?? 0,
   }

@@ -11,16 +11,13 @@ export function markdownTable({ head, rows }: Pick<Table, 'head' | 'rows'>): str
   return [line(head), rule, ...rows.map(line)].join('\n')
 }
 
-function goalsTable(goals: Goal[]): Table {
-  return {
-    title: 'Goals',
-    head: ['goal', 'is', 'measured', 'reached'],
-    rows: goals.map(({ what, goal, measured, reached }) => [what, goal, measured, reached ? 'yes' : 'no']),
-  }
-}
-
-/** Returns the tables under their titles, and the goals at the end. */
+/** Returns the tables under their titles, and the missed goals at the end. */
 export function markdownOf({ tables, goals }: { tables: Table[]; goals: Goal[] }): string {
-  const all = goals.length > 0 ? [...tables, goalsTable(goals)] : tables
-  return all.map((table) => `${table.title}:\n\n${markdownTable(table)}\n`).join('\n')
+  const texts = tables.map((table) => `${table.title}:\n\n${markdownTable(table)}\n`)
+  const missed = goals.filter(({ reached }) => !reached)
+  if (missed.length > 0) {
+    const list = missed.map(({ what, goal, measured }) => `${what} ${goal} (${measured})`)
+    texts.push(`Missed goals: ${list.join('. ')}.\n`)
+  }
+  return texts.join('\n')
 }

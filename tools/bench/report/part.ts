@@ -11,19 +11,19 @@ export interface Part {
   measure: (run: Run) => Promise<Findings>
 }
 
-/** Runs `measure` for each contender in each round, so that disturbances affect all of them. */
+/** Runs `measure` for each contender in each round, so that disturbances affect all of them. Returns the contenders with their samples. */
 export async function inTurn<Contender extends { name: string }, Sample>(
   { tell }: Run,
   contenders: Contender[],
   rounds: number,
   measure: (contender: Contender) => Promise<Sample>,
-): Promise<Map<Contender, Sample[]>> {
-  const samples = new Map<Contender, Sample[]>(contenders.map((contender) => [contender, []]))
+): Promise<(Contender & { samples: Sample[] })[]> {
+  const measured = contenders.map((contender) => ({ contender, samples: [] as Sample[] }))
   for (let round = 1; round <= rounds; round += 1) {
-    for (const contender of contenders) {
+    for (const { contender, samples } of measured) {
       tell(`round ${round} of ${rounds}: ${contender.name}`)
-      samples.get(contender)?.push(await measure(contender))
+      samples.push(await measure(contender))
     }
   }
-  return samples
+  return measured.map(({ contender, samples }) => ({ ...contender, samples }))
 }

@@ -1,15 +1,13 @@
 import type { PartName } from '../parts/index.ts'
-import { orderProcesses } from '../support/order-processes.ts'
+import { orderProcesses } from '../support/bench-stack.ts'
 import type { Chart } from './findings.ts'
 
-/** The picture of a part: columns of its tables. */
+/** The picture of a part: columns of its first table, whose first column has the names of the bars. */
 interface Picture {
   title: string
   unit: string
-  /** The columns that the picture shows. `table` is the number of the table in the section, from 0. */
-  series: { column: string; table?: number; name?: string }[]
-  /** The columns with the names of the bars. The default is the first column. */
-  categories?: string[]
+  /** The columns that the picture shows. */
+  series: { column: string; name?: string }[]
   /** The rows that the picture shows, by their first cell. The default is every row. */
   rows?: RegExp
   logarithmic?: boolean
@@ -17,7 +15,6 @@ interface Picture {
 
 const pictures: Record<PartName, Picture> = {
   post: { title: 'POST /v1/orders', unit: 'requests/s', series: [{ column: 'requests/s' }] },
-  access: { title: 'POST /v1/orders, by authentication', unit: 'requests/s', series: [{ column: 'requests/s' }] },
   outside: {
     title: 'Outside events until their payments are stored and published',
     unit: 'events/s',
@@ -32,19 +29,12 @@ const pictures: Record<PartName, Picture> = {
     title: 'Orders from POST until they are Paid',
     unit: 'orders/s',
     series: [{ column: 'orders/s' }],
-    rows: /^(POST|last order)/,
   },
   latency: {
     title: 'From when an order is due until it is Paid',
     unit: 'ms',
     series: [{ column: 'p50' }, { column: 'p99' }, { column: 'p999' }],
     rows: /Paid$/,
-    logarithmic: true,
-  },
-  outbox: {
-    title: 'From when an order is due until its event is in the log',
-    unit: 'ms',
-    series: [{ column: 'in the log p50' }, { column: 'in the log max' }],
     logarithmic: true,
   },
   growth: {
@@ -67,108 +57,44 @@ const pictures: Record<PartName, Picture> = {
     unit: 's',
     series: [{ column: 'longest wait s' }],
   },
-  network: {
-    title: 'Outside events until all are paid, by the round trip to PostgreSQL in ms × replicas',
-    unit: 'events/s',
-    series: [{ column: 'events/s' }],
-    categories: ['round trip ms', 'replicas'],
-    rows: /^now/,
-  },
-  pods: {
-    title: 'Largest memory under load',
-    unit: 'MiB',
-    series: [
-      { column: 'native, load', name: 'native sidecars' },
-      { column: 'injected, load', name: 'injected sidecars' },
-    ],
-  },
-  scaling: {
-    title: 'The triggers of KEDA',
-    unit: 's',
-    series: [{ column: 'burst handled after s' }, { column: 'suspended: second replica after s' }],
-  },
-  capacity: {
-    title: 'Payments of outside events, by the number of replicas on two cores',
-    unit: 'events/s',
-    series: [{ column: 'per second' }],
-    rows: /^backlog/,
-  },
-  secured: {
-    title: 'Payments of outside events, by the listener of Kafka',
-    unit: 'events/s',
-    series: [{ column: 'events/s' }],
-  },
-  traces: {
-    title: 'Payments of outside events, by the recorded traces',
-    unit: 'events/s',
-    series: [{ column: 'events paid/s' }],
-  },
-  metrics: {
-    title: 'Processor time of the stack for an order',
-    unit: 'µs',
-    series: [{ column: 'µs of processor time per order: stack' }],
-  },
   compare: {
     title: 'Events until their payments are stored in PostgreSQL and published',
     unit: 'events/s',
     series: [
       { column: 'events/s', name: 'the other programs check nothing' },
-      { column: 'events/s', table: 1, name: 'all check events and write dead letters' },
+      { column: 'validating: events/s', name: 'all check events and write dead letters' },
     ],
-  },
-  started: {
-    title: 'Payments by programs that have just started',
-    unit: 'events/s',
-    series: [{ column: 'events/s' }],
-  },
-  envelope: {
-    title: 'Envelopes validated on one core',
-    unit: 'envelopes/s',
-    series: [{ column: 'envelopes/s' }],
-  },
-  monitor: {
-    title: 'Orders paid, without and with the event monitor',
-    unit: 'orders/s',
-    series: [{ column: 'orders/s', table: 1 }],
   },
 }
 
 /**
- * Returns the picture of a part. Its values come from the tables of the part's section in the document.
- * @throws {Error} if the section lacks a column
+ * Returns the picture of a part. Its values come from the first table of the part's section in the document.
+ * @throws {Error} if the table lacks a column
  */
 export function chartOf(part: PartName, section: string): Chart {
-  const { title, unit, series, categories, rows = /^/, logarithmic } = pictures[part]
-  const tables = tablesIn(section)
-  function rowsOf(name: string, table = 0): string[] {
-    const [head = [], ...all] = tables[table] ?? []
-    const index = head.indexOf(name)
-    if (index < 0) throw new Error(`the section of ${part} has no column “${name}” in table ${table + 1}`)
-    return all.filter(([first = '']) => rows.test(first)).map((cells) => cells[index] ?? '')
+  const { title, unit, series, rows = /^/, logarithmic } = pictures[part]
+  const [head = [], ...all] = firstTableIn(section)
+  const shown = all.filter(([first = '']) => rows.test(first))
+  function valuesOf(column: string): number[] {
+    const index = head.indexOf(column)
+    if (index < 0) throw new Error(`the first table of ${part} has no column “${column}”`)
+    return shown.map((cells) => Number(cells[index]?.replaceAll(',', '')))
   }
-  const shown = series[0]?.table ?? 0
-  const names = (categories ?? [tables[shown]?.[0]?.[0] ?? '']).map((name) => rowsOf(name, shown))
   return {
     title,
     unit,
-    categories: (names[0] ?? []).map((_, row) => names.map((cells) => cells[row]).join(' × ')),
-    series: series.map(({ column, table, name = column }) => ({
-      name,
-      values: rowsOf(column, table).map((cell) => Number(cell.replaceAll(',', ''))),
-    })),
+    categories: shown.map(([first = '']) => first),
+    series: series.map(({ column, name = column }) => ({ name, values: valuesOf(column) })),
     ...(logarithmic ? { logarithmic } : {}),
   }
 }
 
-/** Returns the tables of a Markdown text, each as rows of cells that begin with the head. */
-function tablesIn(markdown: string): string[][][] {
-  const cellsOf = (row: string) =>
-    row
-      .split('|')
-      .slice(1, -1)
-      .map((cell) => cell.trim())
-  return [...markdown.matchAll(/(?:^\|.*\|\n)+/gm)].map(([table]) => {
-    const [head = '', , ...rows] = table.trim().split('\n')
-    return [head, ...rows].map(cellsOf)
+/** Returns the first table of a Markdown text as rows of cells, which begin with the head. */
+function firstTableIn(markdown: string): string[][] {
+  const [table = ''] = /(?:^\|.*\|\n)+/m.exec(markdown) ?? []
+  const [head = '', , ...rows] = table.trim().split('\n')
+  return [head, ...rows].map((row) => {
+    const cells = row.split('|').slice(1, -1)
+    return cells.map((cell) => cell.trim())
   })
 }

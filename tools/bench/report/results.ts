@@ -13,7 +13,7 @@ export interface Result extends Findings {
 }
 
 /** The folder with the last result of each part. git ignores it. */
-export const resultsFolder = join(repository, 'tools/bench/results')
+const resultsFolder = join(repository, 'tools/bench/results')
 
 /** Replaces the part’s last result, and returns its file. */
 export function writeResult(result: Result): string {
@@ -29,7 +29,7 @@ export function readResult(part: string): Result | undefined {
 }
 
 export function describeEnvironment({ environment, quick }: Pick<Result, 'environment' | 'quick'>): string {
-  const { date, machine, versions, commit, loadBefore } = environment
+  const { date, machine, commit, loadBefore } = environment
   const load = `load before: ${loadBefore.toFixed(1)}`
-  return `${date.slice(0, 10)}, ${machine}; ${versions}; commit ${commit}; ${load}${quick ? '; QUICK: these figures mean little' : ''}`
+  return `${date.slice(0, 10)}, ${machine}; commit ${commit}; ${load}${quick ? '; QUICK: these figures mean little' : ''}`
 }

@@ -18,3 +18,11 @@ export function median(values: number[]): number {
     : [sorted[Math.floor(middle)]]
   return (low + high) / 2
 }
+
+/** Returns the median of a figure of all samples. */
+export const medianOf = <Sample>(samples: Sample[], figure: (sample: Sample) => number): number =>
+  median(samples.map(figure))
+
+/** Returns the number of failed requests in all samples. */
+export const failuresIn = (samples: { failed: number }[]): number =>
+  samples.reduce((sum, { failed }) => sum + failed, 0)

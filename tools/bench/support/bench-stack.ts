@@ -1,4 +1,4 @@
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import {
   claimFolder,
   createPlan,
@@ -17,17 +17,33 @@ import {
   provision,
   releaseFolder,
   type ServicePorts,
+  sidecarOf,
   signalGroup,
   startProcess,
   stopProcess,
+  storedServices,
   testFolder,
   waitUntil,
 } from '@orderflow/cli'
+import { openStream, type Stream } from './stream.ts'
+
+export const orderProcesses: readonly string[] = [
+  'kafka',
+  ...storedServices.flatMap((service) => [service.name, sidecarOf(service)]),
+]
+
+/** The processes of both kinds of stores. */
+export const stores: [name: string, parts: ProcessName[]][] = [
+  ['SQLite', ['kafka']],
+  ['PostgreSQL', ['kafka', 'postgresql']],
+]
 
 /** Parts of a stack, which use separate ports and end with this process. */
 export interface BenchStack {
   plan: Plan
   kafka: KafkaConnection
+  /** A client of this Kafka, which is closed at the end. */
+  stream: Stream
   ordersUrl: string
   specOf: (name: ProcessName) => ProcessSpec
   launch: (specs: ProcessSpec[]) => void
@@ -62,13 +78,18 @@ export async function withBenchStack<Result>(
     const plan = await createPlan(folder, await freePorts(), { store })
     tell(`starting ${names.join(', ')}`)
     await ensureRunning(plan, names, { onProgress: () => {} })
-    return await work(createBenchStack(plan, tell))
+    const stream = openStream(localKafka(plan.ports.kafka))
+    try {
+      return await work(createBenchStack(plan, stream, tell))
+    } finally {
+      await stream.close()
+    }
   } finally {
     await releaseFolder(folder)
   }
 }
 
-function createBenchStack(plan: Plan, tell: (line: string) => void): BenchStack {
+function createBenchStack(plan: Plan, stream: Stream, tell: (line: string) => void): BenchStack {
   const { folder, ports } = plan
   const specs = processSpecs(plan)
   const taken = new Set(numbersOf(ports))
@@ -83,10 +104,11 @@ function createBenchStack(plan: Plan, tell: (line: string) => void): BenchStack 
   return {
     plan,
     kafka: localKafka(ports.kafka),
+    stream,
     ordersUrl: `http://127.0.0.1:${entryOf(ports.services, 'order-service').http}/v1/orders`,
     specOf: (name) => entryOf(specs, name),
     launch: (started) => {
-      for (const spec of started) startProcess(folder, profiled(spec))
+      for (const spec of started) startProcess(folder, spec)
     },
     stop: async (stopped) => {
       for (const { name } of stopped) await stopProcess(folder, name, graceMs)
@@ -112,13 +134,6 @@ function createBenchStack(plan: Plan, tell: (line: string) => void): BenchStack 
     database: (name) => join(dataFolder(folder), `${name}.db`),
     morePorts,
   }
-}
-
-/** Makes Node write a processor profile into PROFILE=folder. */
-function profiled(spec: ProcessSpec): ProcessSpec {
-  const { PROFILE: to } = process.env
-  if (!to || spec.command !== process.execPath) return spec
-  return { ...spec, args: ['--cpu-prof', `--cpu-prof-dir=${resolve(to)}`, ...spec.args] }
 }
 
 function numbersOf(ports: object): number[] {

@@ -7,15 +7,15 @@ import { cacheFolder, repository, runTool } from '@orderflow/cli'
 export type Build = (folder: string, options: ProvisionOptions) => Promise<void>
 
 /**
- * Describes a program of tools/bench that must be built. The result is in the cache, and is built again after each change of the source.
- * @param source the folder of the source, relative to tools/bench
+ * Describes a program of tools/ that must be built. The result is in the cache, and is built again after each change of the source.
+ * @param source the folder of the source, relative to tools
  */
 export function built(
   source: string,
   { name, label, needs }: { name: string; label: string; needs: Provisioned['needs'] },
   build: Build,
 ): Provisioned {
-  const from = join(repository, 'tools/bench', source)
+  const from = join(repository, 'tools', source)
   const make: Build = async (partial, options) => {
     cpSync(from, partial, { recursive: true })
     await build(partial, options)

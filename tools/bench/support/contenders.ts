@@ -123,12 +123,8 @@ async function contender(
 
 /** Returns a contender that stays in its consumer group while it is stopped between its rounds. */
 export function patient(contender: Contender): Contender {
-  return { ...contender, specs: contender.specs.map(patientSpec) }
-}
-
-export function patientSpec(spec: ProcessSpec): ProcessSpec {
   const env = { SESSION_TIMEOUT_MS: '60000', Stream__SessionTimeout: '60s' }
-  return { ...spec, env: { ...spec.env, ...env } }
+  return { ...contender, specs: contender.specs.map((spec) => ({ ...spec, env: { ...spec.env, ...env } })) }
 }
 
 /** Returns payment-service’s session timeout, which all contenders use. After this time, Kafka reassigns a killed program’s partitions. */

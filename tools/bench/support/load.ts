@@ -66,6 +66,14 @@ function loadOf({ '2xx': answered, non2xx, errors, start, finish, latency }: Aut
   }
 }
 
+/** @throws {Error} if the service does not show one of these orders as Paid */
+export async function requirePaid(url: string, ids: string[]): Promise<void> {
+  for (const id of ids) {
+    const { status } = (await (await fetch(`${url}/${id}`)).json()) as { status: string }
+    if (status !== 'Paid') throw new Error(`order ${id} is ${status}`)
+  }
+}
+
 /** A placed order. Times are values of `performance.now()`. */
 export interface PlacedOrder {
   due: number

@@ -1,6 +1,6 @@
 import { checkPayload, deadLetterTopic, parseFullEnvelope } from '@orderflow/envelope-schema'
 import { number } from '../report/findings.ts'
-import { median, medianRatio } from '../report/statistics.ts'
+import { medianOf, medianRatio } from '../report/statistics.ts'
 import type { BenchStack } from './bench-stack.ts'
 import type { Contender } from './contenders.ts'
 import { invalidOrders, orderEvents } from './events.ts'
@@ -10,27 +10,22 @@ import { distance, type OutsideEvent, type Stream } from './stream.ts'
 
 export interface Payment {
   perSecond: number
-  /** Microseconds of processor time per event. */
-  microseconds: Record<(typeof processes)[number], number>
+  /** Microseconds of processor time per event of the program, its sidecar, Kafka and PostgreSQL together. */
+  microseconds: number
 }
 
-const processes = ['program', 'sidecar', 'kafka', 'postgresql'] as const
+const ratesOf = (payments: Payment[]) => payments.map(({ perSecond }) => perSecond)
 
-export const ratesOf = (payments: Payment[]): number[] => payments.map(({ perSecond }) => perSecond)
+/** Returns the median of the ratios of single rounds. */
+export const ratioOf = (ours: Payment[], others: Payment[]): number => medianRatio(ratesOf(ours), ratesOf(others))
 
-/** Returns the processor time of all processes, in microseconds per event. */
-export const processorTimeOf = (payments: Payment[]): number =>
-  median(payments.map(({ microseconds }) => processes.reduce((sum, process) => sum + microseconds[process], 0)))
+export const headOfPayments = ['events/s', 'ratio', 'processor µs']
 
-export const headOfPayments = ['', 'events/s', 'orderflow / this program', 'processor µs per event', ...processes]
-
-/** Returns the row of a program under `headOfPayments`. */
-export const rowOfPayments = (label: string, payments: Payment[], ours: Payment[]): string[] => [
-  label,
-  number(median(ratesOf(payments))),
-  number(medianRatio(ratesOf(ours), ratesOf(payments)), 2),
-  number(processorTimeOf(payments)),
-  ...processes.map((process) => number(median(payments.map(({ microseconds }) => microseconds[process])))),
+/** Returns the cells of a program under `headOfPayments`. */
+export const cellsOfPayments = (payments: Payment[], ours: Payment[]): string[] => [
+  number(medianOf(payments, ({ perSecond }) => perSecond)),
+  number(ratioOf(ours, payments), 2),
+  number(medianOf(payments, ({ microseconds }) => microseconds)),
 ]
 
 /** A contender has finished if all offsets are committed and it has published nothing for this time. */
@@ -49,7 +44,8 @@ export const total = (index: number) => (isRejected(index) ? 10_000.01 : 9_999.9
  * Gives a running contender 1,000 orders, and invalid events if it validates. Returns the ids of the orders.
  * @throws {Error} if an announcement is invalid or does not match the amount, or if other events than the invalid ones are dead letters
  */
-export async function requireRightAnswers(stack: BenchStack, stream: Stream, contender: Contender): Promise<string[]> {
+export async function requireRightAnswers(stack: BenchStack, contender: Contender): Promise<string[]> {
+  const { stream } = stack
   const { name, validates, specs, input, topic } = contender
   const orders = [...orderEvents(1_000, 0, total)]
   const invalid = validates ? invalidOrders() : []
@@ -61,7 +57,7 @@ export async function requireRightAnswers(stack: BenchStack, stream: Stream, con
     return published < orders.length ? `${published} are published` : uncommitted(stream, contender)
   })
 
-  const all = async (output: string) => stream.records(output, before.get(output) ?? [], await stream.ends(output))
+  const all = (output: string) => stream.records(output, before.get(output))
   const expected = new Map(
     orders.map(({ key }, index) => [key, isRejected(index) ? 'PaymentRejected' : 'PaymentApproved']),
   )
@@ -84,15 +80,10 @@ function wrongAnswer(value: Buffer, expected: Map<string, string>): string | und
 }
 
 /** Publishes orders while a contender is stopped, so that it finds all of them when it continues. Returns the ids of the orders. */
-async function giveBacklog(
-  stack: BenchStack,
-  stream: Stream,
-  { specs, input }: Contender,
-  count: number,
-): Promise<string[]> {
+async function giveBacklog(stack: BenchStack, { specs, input }: Contender, count: number): Promise<string[]> {
   const orders = [...orderEvents(count, 0, total)]
   stack.signal(specs, 'SIGSTOP')
-  await stream.publish(input, orders)
+  await stack.stream.publish(input, orders)
   stack.signal(specs, 'SIGCONT')
   return orders.map(({ key }) => key)
 }
@@ -100,33 +91,25 @@ async function giveBacklog(
 /** Lets a contender pay a backlog, and stops it until its next round. Returns the ids of the orders, too. */
 export async function pay(
   stack: BenchStack,
-  stream: Stream,
   contender: Contender,
   count: number,
 ): Promise<{ payment: Payment; orders: string[] }> {
   const { name, specs, topic, countStored } = contender
-  const before = { ends: await stream.ends(topic), stored: await countStored() }
-  const orders = await giveBacklog(stack, stream, contender, count)
+  const before = { ends: await stack.stream.ends(topic), stored: await countStored() }
+  const orders = await giveBacklog(stack, contender, count)
   const startedAt = performance.now()
   const usedSince = countProcessorTime(stack.plan.folder)
   await stack.wait(`${name} to pay ${count} orders`, specs, async () => {
-    const published = distance(before.ends, await stream.ends(topic))
+    const published = distance(before.ends, await stack.stream.ends(topic))
     if (published < count) return `${published} are published`
     const stored = (await countStored()) - before.stored
     return stored < count ? `${stored} are stored` : undefined
   })
   const [endedAt, used] = [performance.now(), usedSince()]
   stack.signal(specs, 'SIGSTOP')
-  const perEvent = (process = '') => ((used[process] ?? 0) * 1_000) / count
-  const payment = {
-    perSecond: (count * 1_000) / (endedAt - startedAt),
-    microseconds: {
-      program: perEvent(specs[0]?.name),
-      sidecar: perEvent(specs[1]?.name),
-      kafka: perEvent('kafka'),
-      postgresql: perEvent('postgresql'),
-    },
-  }
+  const processes = [...specs.map((spec) => spec.name), 'kafka', 'postgresql']
+  const ms = processes.reduce((sum, process) => sum + (used[process] ?? 0), 0)
+  const payment = { perSecond: (count * 1_000) / (endedAt - startedAt), microseconds: (ms * 1_000) / count }
   return { payment, orders }
 }
 
@@ -136,14 +119,14 @@ export async function pay(
  */
 export async function payKilled(
   stack: BenchStack,
-  stream: Stream,
   contender: Contender,
   backlog: number,
 ): Promise<{ silentSeconds: number; orders: string[] }> {
   const { name, specs, topic, countStored } = contender
+  const { stream } = stack
   const before = { ends: await stream.ends(topic), stored: await countStored() }
   const published = async () => distance(before.ends, await stream.ends(topic))
-  const orders = await giveBacklog(stack, stream, contender, backlog)
+  const orders = await giveBacklog(stack, contender, backlog)
   await stack.wait(`${name} to pay half of ${backlog} orders`, specs, async () => {
     const count = await published()
     return count < backlog / 2 ? `${count} are published` : undefined
@@ -185,11 +168,10 @@ export async function markOf(stream: Stream, { topic, stored }: Contender): Prom
 export async function ledgersSince(
   stream: Stream,
   { topic, stored, paymentOf }: Contender,
-  mark: Mark | undefined,
+  mark: Mark,
   orders: string[],
 ): Promise<{ stored: Ledger; published: Ledger }> {
-  const ends = await stream.ends(topic)
-  const keys = await stream.keys(topic, mark?.ends ?? ends.map(() => 0n), ends)
-  const payments = (await stored()).filter((id) => !mark?.stored.has(id))
+  const keys = await stream.keys(topic, mark.ends)
+  const payments = (await stored()).filter((id) => !mark.stored.has(id))
   return { stored: ledgerOf(orders.map(paymentOf), payments), published: ledgerOf(orders, keys) }
 }

@@ -45,7 +45,7 @@ function peer(
   build: Build,
   command: (folder: string) => Peer['command'],
 ): Peer {
-  const tool = built(`compare/${name}`, { name: `${name}-payments`, label, needs }, build)
+  const tool = built(`bench/compare/${name}`, { name: `${name}-payments`, label, needs }, build)
   return { name, label, tool, command: command(tool.folder) }
 }
 

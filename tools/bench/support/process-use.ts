@@ -1,22 +1,19 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { cpus } from 'node:os'
-import { processState, readProcessTable, recordedNames, residentBytes } from '@orderflow/cli'
+import { processState, readProcessTable, recordedNames } from '@orderflow/cli'
 
-export interface ProcessUse {
+interface ProcessUse {
   name: string
   processorMs: number
   /** The part of `processorMs` that the main thread used. The other threads of Node collect garbage and compile. */
   mainThreadMs: number
-  residentBytes: number
 }
 
-/** Returns the resources of each running process in a stack’s folder. */
+/** Returns the processor time of each running process in a stack’s folder. */
 export function processUse(folder: string): ProcessUse[] {
   return runningIn(folder).map(({ name, pid }) => ({
     name,
     processorMs: processorMs(pid),
     mainThreadMs: sumOfTimes(`${pid}/task/${pid}`, 2) * 10,
-    residentBytes: residentBytes(pid),
   }))
 }
 
@@ -40,28 +37,11 @@ function sumOfTimes(task: number | string, fields: 2 | 4): number {
   return times.reduce((sum, time) => sum + Number(time), 0)
 }
 
-/** Returns the processor time of this process and its ended children, such as load generators. */
-export const ownProcessorMs = (): number => sumOfTimes(process.pid, 4) * 10
-
 function read(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch {
     return ''
-  }
-}
-
-/** Begins a measurement. The returned function returns the busy share of the machine’s processors. */
-export function countBusyShare(): () => number {
-  const now = () => {
-    const times = cpus().map((core) => core.times)
-    const sum = (values: number[]) => values.reduce((total, value) => total + value, 0)
-    return { idle: sum(times.map(({ idle }) => idle)), all: sum(times.flatMap((each) => Object.values(each))) }
-  }
-  const before = now()
-  return () => {
-    const { idle, all } = now()
-    return 1 - (idle - before.idle) / (all - before.all)
   }
 }
 

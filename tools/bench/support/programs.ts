@@ -24,16 +24,11 @@ export function environmentOf({ channel, daprHttp }: ServicePorts): Record<strin
 }
 
 /** Returns a sidecar with the settings of orderflow, but without tokens. */
-export function sidecar(
-  { plan, database }: BenchStack,
-  appId: string,
-  ports: ServicePorts,
-  more: string[] = [],
-): ProcessSpec {
+export function sidecar({ plan, database }: BenchStack, appId: string, ports: ServicePorts): ProcessSpec {
   return {
     name: `${appId}-sidecar`,
     command: daprdFile(),
-    args: [...daprdArguments({ name: appId, hasStore: true }, ports, 'sqlite', openComponents(plan.folder)), ...more],
+    args: daprdArguments({ name: appId, hasStore: true }, ports, 'sqlite', openComponents(plan.folder)),
     env: {
       DAPR_HOST_IP: '127.0.0.1',
       ...componentSettings(join(repository, 'order-service'), {}),
@@ -67,48 +62,15 @@ export async function paymentReplica({ plan, morePorts }: BenchStack, number: nu
 }
 
 /**
- * Starts another order-service that uses the sidecar of the first one.
- * @param root the folder of its checkout
- * @returns the address to post orders to, and the specs to stop
+ * Starts a program of tools/bench/compare. Returns the address to post orders to.
+ * @param topic the topic to publish to. The program then has a sidecar.
  */
-export async function startOrderService(
-  stack: BenchStack,
-  name: string,
-  env: Record<string, string>,
-  root = repository,
-): Promise<{ url: string; specs: ProcessSpec[] }> {
-  const { http, https, channel, metrics } = await stack.morePorts()
-  const listeners = {
-    Web__HttpPort: String(http),
-    Web__HttpsPort: String(https),
-    AppChannel__Port: String(channel),
-    Metrics__Port: String(metrics),
-  }
-  const spec = stack.specOf('order-service')
-  const args = argumentsIn(root, spec)
-  const specs = [{ ...spec, name, args, env: { ...spec.env, ...listeners, ...env }, ports: {} }]
-  const url = `http://127.0.0.1:${http}`
-  stack.launch(specs)
-  await stack.wait(name, specs, () => firstSilent([`${url}/readyz`]), startTimeoutMs)
-  return { url: `${url}/v1/orders`, specs }
-}
-
-export function argumentsIn(root: string, { args }: ProcessSpec): string[] {
-  const own = `${repository}/`
-  return args.map((arg) => (arg.startsWith(own) ? join(root, arg.slice(own.length)) : arg))
-}
-
-/** Starts a program of tools/bench/compare. Returns the address to post orders to. */
-export async function startOrders(
-  stack: BenchStack,
-  name: string,
-  options: { topic: string; sidecarFlags?: string[] } | undefined = undefined,
-): Promise<string> {
+export async function startOrders(stack: BenchStack, name: string, topic?: string): Promise<string> {
   const ports = await stack.morePorts()
-  const specs = [program(name, { ...environmentOf(ports), ...(options && { TOPIC: options.topic }) })]
-  if (options) specs.push(sidecar(stack, name, ports, options.sidecarFlags))
+  const specs = [program(name, { ...environmentOf(ports), ...(topic && { TOPIC: topic }) })]
+  if (topic) specs.push(sidecar(stack, name, ports))
   const url = `http://127.0.0.1:${ports.channel}`
-  const mustAnswer = [`${url}/readyz`, ...(options ? [`http://127.0.0.1:${ports.daprHttp}/v1.0/healthz`] : [])]
+  const mustAnswer = [`${url}/readyz`, ...(topic ? [`http://127.0.0.1:${ports.daprHttp}/v1.0/healthz`] : [])]
   stack.launch(specs)
   await stack.wait(name, specs, () => firstSilent(mustAnswer), startTimeoutMs)
   return `${url}/v1/orders`

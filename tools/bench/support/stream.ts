@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { ensureTopics, type KafkaConnection, positionsOf, topics, withAdmin } from '@orderflow/cli'
 import { openLog } from '@orderflow/service-kit/operations'
-import { Consumer, type Message, Producer } from '@platformatic/kafka'
+import { Consumer, Producer } from '@platformatic/kafka'
 
 export interface OutsideEvent {
   key: string
@@ -14,9 +14,9 @@ export interface Stream {
   ends: (topic: string) => Promise<bigint[]>
   /** Returns the number of events that a group has not committed. Sidecars commit once a second. */
   lag: (topic: string, group: string) => Promise<number>
-  records: (topic: string, from: bigint[], to: bigint[]) => Promise<OutsideEvent[]>
-  keys: (topic: string, from: bigint[], to: bigint[]) => Promise<string[]>
-  follow: (topic: string, onRecord: (value: Buffer) => void) => Promise<() => Promise<void>>
+  /** Reads from the offsets of an earlier end, or from the beginning, to the present end. */
+  records: (topic: string, from?: bigint[]) => Promise<OutsideEvent[]>
+  keys: (topic: string, from?: bigint[]) => Promise<string[]>
   close: () => Promise<void>
 }
 
@@ -27,20 +27,14 @@ const maxBatchEvents = 500
 export function openStream(kafka: KafkaConnection): Stream {
   const clientId = `orderflow-bench-${randomUUID()}`
   const producer = new Producer<Buffer, Buffer, Buffer, Buffer>({ clientId, ...kafka })
-  const consumers: Consumer[] = []
-  const newConsumer = () => {
-    const consumer = new Consumer({ clientId, groupId: randomUUID(), ...kafka, maxWaitTime: 20 })
-    consumers.push(consumer)
-    return consumer
-  }
-  const counter = newConsumer()
+  const consumer = new Consumer({ clientId, groupId: randomUUID(), ...kafka, maxWaitTime: 20 })
 
-  const ends = async (topic: string) => [...((await counter.listOffsets({ topics: [topic] })).get(topic) ?? [])]
+  const ends = async (topic: string) => [...((await consumer.listOffsets({ topics: [topic] })).get(topic) ?? [])]
 
-  async function records(topic: string, from: bigint[], to: bigint[]): Promise<OutsideEvent[]> {
+  async function records(topic: string, from: bigint[] = []): Promise<OutsideEvent[]> {
     const log = openLog(kafka)
     try {
-      const spans = to.map((end, partition) => ({ partition, start: from[partition] ?? 0n, end }))
+      const spans = (await ends(topic)).map((end, partition) => ({ partition, start: from[partition] ?? 0n, end }))
       const found: OutsideEvent[] = []
       for await (const chunk of log.read(topic, spans))
         for (const { key, value } of chunk) found.push({ key: key?.toString() ?? '', value })
@@ -68,17 +62,9 @@ export function openStream(kafka: KafkaConnection): Stream {
     records,
     keys: async (...range) => (await records(...range)).map(({ key }) => key),
 
-    async follow(topic, onRecord) {
-      const consumer = newConsumer()
-      const offsets = (await ends(topic)).map((offset, partition) => ({ topic, partition, offset }))
-      const stream = await consumer.consume({ topics: [topic], mode: 'manual', offsets, autocommit: false })
-      stream.on('data', ({ value }: Message) => onRecord(value))
-      return () => consumer.close(true)
-    },
-
     async close() {
       await producer.close()
-      for (const consumer of consumers) await consumer.close(true)
+      await consumer.close(true)
     },
   }
 }

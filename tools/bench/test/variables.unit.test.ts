@@ -1,6 +1,6 @@
 import { CliError } from '@orderflow/cli'
 import { expect } from 'chai'
-import { delaysFrom, numbersFrom } from '../support/variables.ts'
+import { numbersFrom } from '../support/variables.ts'
 
 describe('numbersFrom', () => {
   it('reads the variable, or uses the fallback', () => {
@@ -16,14 +16,4 @@ describe('numbersFrom', () => {
         .with.property('nextStep', 'RATES="50 500", or leave it out')
     })
   }
-})
-
-describe('delaysFrom', () => {
-  it('allows zero, but rejects negative numbers', () => {
-    expect(delaysFrom('RTT', '0 2', {})).to.deep.equal([0, 2])
-    expect(() => delaysFrom('RTT', '0 2', { RTT: '-1' })).to.throw(
-      CliError,
-      'RTT=-1 is not a list of numbers, 0 or more',
-    )
-  })
 })

@@ -1,5 +1,5 @@
-import { type Link, linkTo, linkTool } from '@orderflow/bench/link'
 import { type BrokerPorts, entryOf, eventually, freePort, provisionTools, startProcess } from '@orderflow/cli'
+import { type Link, linkTo, linkTool } from './link.ts'
 
 /** The servers that a replica uses. A replica is a service with its sidecar. */
 export const servers = ['store', 'kafka'] as const

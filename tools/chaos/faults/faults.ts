@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Link } from '@orderflow/bench/link'
 import type { Disk } from '@orderflow/service-kit/testing'
 import { type Cluster, isServer } from '../cluster/cluster.ts'
+import type { Link } from '../cluster/link.ts'
 import type { Supervisor } from '../cluster/supervisor.ts'
 import type { Fault, NetworkFault, Step } from './schedule.ts'
 

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { type ConnectionOptions, getCACertificates } from 'node:tls'
 import { Client } from 'pg'
 import { CliError } from './error.ts'
-import type { ConnectionSettings } from './store-uri.ts'
 
 /** The modes of libpq (https://www.postgresql.org/docs/current/libpq-ssl.html). The sidecar's driver, pgx, has the same ones. */
 const modes = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'] as const
@@ -56,18 +55,17 @@ const refused = (problem: string) =>
  * without TLS. As in the sidecar, the verifying modes trust the authorities of this machine if no file is named.
  * @throws {CliError} `settings` for invalid parameters, `denied` if the certificate is not accepted
  */
-export async function connect(uri: string): Promise<{ client: Client; settings: ConnectionSettings }> {
+export async function connect(uri: string): Promise<Client> {
   const { mode, ...tls } = tlsSettings(uri)
   const connectionString = withoutTls(uri)
   const failures: Error[] = []
   for (const ssl of attempts(uri, mode, tls)) {
-    const settings = { connectionString, ssl }
-    const client = new Client({ ...settings, connectionTimeoutMillis: 5_000 })
+    const client = new Client({ connectionString, ssl, connectionTimeoutMillis: 5_000 })
     // A broken connection also fails the query that waits for it.
     client.on('error', () => {})
     try {
       await client.connect()
-      return { client, settings }
+      return client
     } catch (error) {
       await client.end().catch(() => {})
       const failure = error as Error & { code?: string }

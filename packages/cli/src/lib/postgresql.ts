@@ -2,7 +2,7 @@ import { databaseFunctions, documentTables, functionNames } from '@orderflow/ser
 import { escapeIdentifier, escapeLiteral } from 'pg'
 import { connect } from './postgresql-tls.ts'
 import { storedServices } from './services.ts'
-import { type ConnectionSettings, withLogin } from './store-uri.ts'
+import { withLogin } from './store-uri.ts'
 
 /** The user that `initdb` or the image creates. Only operators use it, because it has all rights. */
 export const postgresqlUser = 'orderflow'
@@ -102,19 +102,12 @@ const namesOf = (rows: Named[]) => new Set(rows.map(({ name }) => name))
 type Query = (sql: string) => Promise<Named[]>
 
 async function inSession(uri: string, run: (query: Query) => Promise<void>): Promise<void> {
-  const { client } = await connect(uri)
+  const client = await connect(uri)
   try {
     await run(async (sql) => (await client.query<Named>(sql)).rows)
   } finally {
     await client.end()
   }
-}
-
-/** Returns the settings with which a pool connects as libpq does. Throws the errors of `ensureDatabases`. */
-export async function connectionSettings(uri: string): Promise<ConnectionSettings> {
-  const { client, settings } = await connect(uri)
-  await client.end()
-  return settings
 }
 
 export function inDatabase(uri: string, name: string): string {

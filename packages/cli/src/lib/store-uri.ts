@@ -1,11 +1,3 @@
-import type { ConnectionOptions } from 'node:tls'
-
-/** Settings of PostgreSQL's driver. This module does not load the driver. */
-export interface ConnectionSettings {
-  connectionString: string
-  ssl: ConnectionOptions | false
-}
-
 /** Returns the user and the password of a store's URI. The URI may name several hosts, so that `URL` could not parse it. */
 export function loginOf(uri: string): { user: string; password: string } {
   const [, user = '', password = ''] = /^[^:]+:\/\/([^:@/]*)(?::([^@/]*))?@/.exec(uri) ?? []

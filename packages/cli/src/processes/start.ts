@@ -206,7 +206,7 @@ async function killProcess(folder: string, name: ProcessName, signal: NodeJS.Sig
 }
 
 /** Bundles pages whose sources are newer than the bundle. */
-export async function buildPages(signal: AbortSignal | undefined): Promise<void> {
+async function buildPages(signal: AbortSignal | undefined): Promise<void> {
   const folders = services
     .map(({ folder }) => join(repository, folder))
     .filter((each) => existsSync(join(each, 'page/build.ts')))

@@ -82,7 +82,7 @@ describe('connect', () => {
   /** Returns `plain` or `tls`, or the code of an error. */
   async function resultOf(uri: string): Promise<string> {
     try {
-      const { client } = await connect(uri)
+      const client = await connect(uri)
       const { stream } = (client as unknown as { connection: { stream: Socket } }).connection
       stream.destroy()
       return stream instanceof TLSSocket ? 'tls' : 'plain'

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { claimFolder, eventually, provisionTools, releaseFolder, startProcess, testFolder } from '@orderflow/cli'
 import { expect } from 'chai'
-import { type Link, linkTo, linkTool } from '../support/link.ts'
+import { type Link, linkTo, linkTool } from './link.ts'
 
 const folder = testFolder('link')
 

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
+import { built, goProgram } from '@orderflow/bench/built'
 import { freePort, go, type ProcessSpec } from '@orderflow/cli'
-import { built, goProgram } from './built.ts'
 
 export const linkTool = built(
-  'delay',
+  'chaos/delay',
   { name: 'delay', label: 'the proxy that simulates a network', needs: [go] },
   goProgram('delay'),
 )
