@@ -121,7 +121,7 @@ function placedOf(payload: PayloadOf<typeof placedType>): Placed {
   ) as unknown as Placed
 }
 
-/** Returns the status of an order by the table in docs/orders.md. If several rows of the table match, the last of these rows applies. */
+/** Returns the status of an order by the list in docs/orders.md: the last status whose event has arrived applies. */
 function statusOf(facts: OrderFacts): Order['status'] {
   if (facts.PaymentRefunded) return 'Refunded'
   if (facts.OrderCancelled) return 'Cancelled'

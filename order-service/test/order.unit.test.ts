@@ -67,7 +67,7 @@ function openOrders() {
   return openEntity(definition, { app, documents, publish: async () => {}, now, newId: randomUUID, log })
 }
 
-/** The table of docs/orders.md: events and the resulting status. */
+/** Events and the resulting status, by docs/orders.md. */
 const statuses: [(keyof typeof payloads)[], string | undefined][] = [
   [[], undefined],
   [['PaymentApproved'], undefined],

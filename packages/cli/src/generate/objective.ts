@@ -7,7 +7,7 @@ export function alertsFile(text: string, objective: Objective | undefined): stri
   return `${generated(alertsComment)}${groups}${objective ? `\n${rules(objective)}` : ''}`
 }
 
-const alertsComment = `The alerts of Prometheus. For each alert, docs/observability.md has a heading with the steps to take.
+const alertsComment = `The alerts of Prometheus. docs/runbook.md has the steps to take for each alert.
 severity: page (act now) or ticket (act within a day).`
 
 const windows = ['5m', '30m', '1h', '6h', '3d']
@@ -137,7 +137,7 @@ ${windows.map(ratio).join('\n')}
         labels: { severity: page, window: 1h }
         annotations:
           summary: '{{ $value | humanizePercentage }} of the ${things} of the last hour were not ${status} within ${seconds === 1 ? 'a second' : `${seconds} s`}'
-          runbook: docs/observability.md#objectivemissed
+          runbook: docs/runbook.md#reactions-are-late
 
       - alert: ${alert}
         # Fires when six hours use 5 % of the budget.
@@ -147,7 +147,7 @@ ${windows.map(ratio).join('\n')}
         labels: { severity: page, window: 6h }
         annotations:
           summary: '{{ $value | humanizePercentage }} of the ${things} of the last six hours were not ${status} within ${seconds === 1 ? 'a second' : `${seconds} s`}'
-          runbook: docs/observability.md#objectivemissed
+          runbook: docs/runbook.md#reactions-are-late
 
       - alert: ${alert}
         # Fires when three days use 10 % of the budget.
@@ -157,7 +157,7 @@ ${windows.map(ratio).join('\n')}
         labels: { severity: ticket, window: 3d }
         annotations:
           summary: '{{ $value | humanizePercentage }} of the ${things} of the last three days were not ${status} within ${seconds === 1 ? 'a second' : `${seconds} s`}'
-          runbook: docs/observability.md#objectivemissed
+          runbook: docs/runbook.md#reactions-are-late
 `
 }
 

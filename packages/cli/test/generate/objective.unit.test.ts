@@ -33,8 +33,8 @@ describe('the generated parts of alerts and dashboard', () => {
   })
 
   it('link the alerts to a runbook that does not depend on the objective', () => {
-    const links = alertsFile(alerts, bookings).match(/runbook: .*#bookings.*|runbook: .*#objectivemissed$/gm)
-    expect(links).to.deep.equal(Array(3).fill('runbook: docs/observability.md#objectivemissed'))
+    const links = alertsFile(alerts, bookings).match(/runbook: .*#bookings.*|runbook: .*#reactions-are-late$/gm)
+    expect(links).to.deep.equal(Array(3).fill('runbook: docs/runbook.md#reactions-are-late'))
   })
 
   it('contain panels with the words, the labels and the threshold of the objective', () => {

@@ -44,7 +44,7 @@ export function createLostWrites(options: LostWritesOptions): StoreComparison {
   let server: string | undefined
   const reasonAt = (position: string) =>
     `the store lacks the effects of handled events, such as ${position}: it lost acknowledged writes, or is another store; ` +
-    `run make rebuild SERVICE=${app} (docs/operations.md#a-store-that-lost-writes)`
+    `run make rebuild SERVICE=${app} (docs/runbook.md#the-store-lost-writes)`
 
   /** Returns the reason if an earlier release, whose documents this one cannot read, perhaps handled events. A lost mark leaves no other evidence. */
   function outdated(mark: PositionMark | undefined, extents: readonly Handled[]): string | undefined {

@@ -48,9 +48,9 @@ describe('docs/operations.md', () => {
   })
 
   it('states the same result in the runbook of a stopped topic', () => {
-    const [, runbook = ''] = read('docs/operations.md').split('## A bug that many events meet')
-    expect(runbook.split('\n## ')[0]).to.match(
-      /`\/readyz` answers 503\. The \[readiness probe\]\(#probes\) still passes/,
+    const [, section = ''] = read('docs/runbook.md').split('\n## A topic stopped\n')
+    expect(section.split('\n## ')[0]).to.match(
+      /`\/readyz` answers 503\. The \[readiness probe\]\(operations\.md#probes\) still passes/,
     )
   })
 
