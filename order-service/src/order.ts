@@ -1,7 +1,5 @@
 import {
-  amountFlaw,
   type CamelCase,
-  type Currency,
   camelCase,
   type FullEvent,
   isSamePayload,
@@ -9,7 +7,16 @@ import {
   pascalCase,
   payloadFields,
 } from '@orderflow/envelope-schema'
-import { type Entity, entity, type Facts, facts, keyReused, Refused } from '@orderflow/service-kit'
+import {
+  amountFlaw,
+  type Currency,
+  type Entity,
+  entity,
+  type Facts,
+  facts,
+  keyReused,
+  Refused,
+} from '@orderflow/service-kit'
 
 /** The events that change an order, from several publishers. */
 export const factNames = [

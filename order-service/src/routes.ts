@@ -1,6 +1,6 @@
-import type { Currency } from '@orderflow/envelope-schema'
 import {
   amountRule,
+  type Currency,
   contractFields,
   dateTime,
   getRoute,

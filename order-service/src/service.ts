@@ -1,5 +1,5 @@
-import { currencyCodes, currencyOf, orderEvents } from '@orderflow/envelope-schema'
-import { defineService, guidText, openEntity, section } from '@orderflow/service-kit'
+import { orderEvents } from '@orderflow/envelope-schema'
+import { currencyCodes, currencyOf, defineService, guidText, openEntity, section } from '@orderflow/service-kit'
 import { order } from './order.ts'
 import { orderRoutes } from './routes.ts'
 

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import {
   createEnvelope,
-  currencyOf,
   deterministicId,
   type Envelope,
   examplePayload,
@@ -9,7 +8,7 @@ import {
   noTenant,
   type Tenant,
 } from '@orderflow/envelope-schema'
-import { createDocuments, openEntity } from '@orderflow/service-kit'
+import { createDocuments, currencyOf, openEntity } from '@orderflow/service-kit'
 import { capturedLog, FakeSidecar } from '@orderflow/service-kit/testing'
 import { expect } from 'chai'
 import { order } from '../src/order.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { currencyOf, type FullEvent, noTenant, type PayloadOf, upcast } from '@orderflow/envelope-schema'
-import { createDocuments, openEntity, Refused } from '@orderflow/service-kit'
+import { type FullEvent, noTenant, type PayloadOf, upcast } from '@orderflow/envelope-schema'
+import { createDocuments, currencyOf, openEntity, Refused } from '@orderflow/service-kit'
 import { capturedLog, FakeSidecar } from '@orderflow/service-kit/testing'
 import { expect } from 'chai'
 import { type factNames, type Order, type OrderFacts, order } from '../src/order.ts'

@@ -1,5 +1,5 @@
-import { amountFlaw, type CamelCase, type Currency, deterministicId, type PayloadOf } from '@orderflow/envelope-schema'
-import { type Entity, entity, type Facts, facts, Refused } from '@orderflow/service-kit'
+import { type CamelCase, deterministicId, type PayloadOf } from '@orderflow/envelope-schema'
+import { amountFlaw, type Currency, type Entity, entity, type Facts, facts, Refused } from '@orderflow/service-kit'
 import { cancelledBeforePayment, type Policy } from './policy.ts'
 
 const own = ['PaymentApproved', 'PaymentRejected', 'PaymentRefunded'] as const

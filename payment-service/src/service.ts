@@ -1,5 +1,5 @@
-import { currencyCodes, currencyOf, paymentEvents } from '@orderflow/envelope-schema'
-import { defineService, guidText, openEntity, section } from '@orderflow/service-kit'
+import { paymentEvents } from '@orderflow/envelope-schema'
+import { currencyCodes, currencyOf, defineService, guidText, openEntity, section } from '@orderflow/service-kit'
 import { payment } from './payment.ts'
 import { amountLimit } from './policy.ts'
 import { paymentRoutes } from './routes.ts'

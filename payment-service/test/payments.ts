@@ -1,6 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import { currencyOf, type EventName, type FullEvent, noTenant, type Tenant } from '@orderflow/envelope-schema'
-import { createDocuments, createPublish, createPublisher, openEntity, type Reactions } from '@orderflow/service-kit'
+import { type EventName, type FullEvent, noTenant, type Tenant } from '@orderflow/envelope-schema'
+import {
+  createDocuments,
+  createPublish,
+  createPublisher,
+  currencyOf,
+  openEntity,
+  type Reactions,
+} from '@orderflow/service-kit'
 import { capturedLog, FakeSidecar } from '@orderflow/service-kit/testing'
 import { event } from '@orderflow/test-kit/scenario'
 import { expect } from 'chai'

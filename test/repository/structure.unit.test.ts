@@ -22,10 +22,11 @@ const rooms: Record<string, Record<string, string[]>> = {
     telemetry: ['application', 'json.ts'],
     auth: ['json.ts', 'limits.ts', 'remembered.ts'],
     sidecar: ['telemetry', 'json.ts', 'limits.ts', 'remembered.ts'],
+    money: [],
     trust: ['application'],
     state: ['telemetry', 'sidecar', 'remembered.ts'],
     stream: ['telemetry', 'sidecar', 'trust', 'json.ts', 'limits.ts'],
-    web: ['telemetry', 'auth', 'sidecar', 'json.ts'],
+    web: ['telemetry', 'auth', 'sidecar', 'money', 'json.ts'],
     entity: ['telemetry', 'sidecar', 'state', 'stream', 'web'],
     runtime: [
       ...['application', 'telemetry', 'auth', 'sidecar', 'trust', 'state', 'stream', 'web', 'entity'],

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { currencyOf, deterministicId, orderEvents, paymentEvents } from '@orderflow/envelope-schema'
+import { deterministicId, orderEvents, paymentEvents } from '@orderflow/envelope-schema'
 import { type Orders, order } from '@orderflow/order-service/order'
 import { service as orderService } from '@orderflow/order-service/service'
 import { type Payments, payment } from '@orderflow/payment-service/payment'
@@ -15,6 +15,7 @@ import {
   createParts,
   createPublish,
   createPublisher,
+  currencyOf,
   type Entity,
   isInfrastructure,
   openEntity,

@@ -37,7 +37,6 @@ export {
 export { maskedEvent, mayShow, meansOneOf, openFields, personalFields, personalNames } from './envelope/personal.ts'
 export { type Mode, modes, type Verdict, validateBytes, validateDocument } from './envelope/verdict.ts'
 export { deadLetterTopic } from './kafka/record.ts'
-export { amountFlaw, type Currency, currencyCodes, currencyOf } from './money.ts'
 export { contractFolder } from './schemas/contract-folder.ts'
 export {
   type CamelCase,
@@ -60,7 +59,7 @@ export { eventSchemas, guidPattern, inline, newestType, notBlankPattern, typeOf 
 // The contract extends EventPayloads by declaration merging, which works only if this file exports `*`.
 export type * from './schemas/types.ts'
 export { fieldValidator, isForeignName, isGuidField, isPlainKey, nestsTooDeep, pointerOf } from './validation/check.ts'
-export { hiddenByParsing, scanJson } from './validation/json-text.ts'
+export { decimalPlaces, hiddenByParsing, scanJson } from './validation/json-text.ts'
 export { momentProblem, parseMoment } from './validation/moment.ts'
 export { nearMissIn } from './validation/near-miss.ts'
 export {

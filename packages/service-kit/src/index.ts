@@ -4,6 +4,7 @@ export { type Facts, facts } from './entity/facts.ts'
 export { type Done, type Entity, openEntity } from './entity/open-entity.ts'
 export { getRoute, listRoute } from './entity/read-routes.ts'
 export { timeLimit } from './limits.ts'
+export { amountFlaw, type Currency, currencyCodes, currencyOf } from './money/money.ts'
 export { type AllParts, type App, createApp, createParts, withEntities } from './runtime/create-app.ts'
 export {
   type Background,

@@ -193,6 +193,17 @@ export const steps: readonly Step[] = [
       if (!/^\*\s.*\beol=/m.test(text)) writeFileSync(file, lineEndings + text)
     },
   },
+  {
+    version: '0.3.0',
+    title: 'Import the rules of money from the service kit',
+    why: 'They are rules of an API, which applications that only publish or validate events do not need.',
+    change: (application) => {
+      for (const file of globSync('*-service/{src,test}/**/*.ts', { cwd: application })) {
+        const path = join(application, file)
+        writeFileSync(path, withMoneyOfKit(readFileSync(path, 'utf8')))
+      }
+    },
+  },
 ]
 
 /** Returns the newest version of each event, with its fields, by name. */
@@ -217,6 +228,22 @@ const withVersions = (text: string, events: ReturnType<typeof newestEvents>) =>
       return isField ? `${before}'${name}@${event.version}'` : found
     },
   )
+
+const moneyNames = /\b(?:type )?(?:amountFlaw|Currency|currencyCodes|currencyOf)\b,?\s*/g
+
+/** Imports the rules of money from the kit, and all other names from the contract, as before. */
+function withMoneyOfKit(text: string): string {
+  return text.replaceAll(
+    /^import (type )?\{([^}]*)\} from '(@[\w-]+\/envelope-schema)'$/gm,
+    (whole, type = '', names: string) => {
+      const found = [...names.matchAll(moneyNames)].map(([name]) => name.replace(/,?\s*$/, ''))
+      if (found.length === 0) return whole
+      const others = names.replaceAll(moneyNames, '')
+      const rest = others.trim() === '' ? '' : `${whole.replace(names, () => others)}\n`
+      return `${rest}import ${type}{ ${found.join(', ')} } from '@orderflow/service-kit'`
+    },
+  )
+}
 
 const readIfFile = (file: string) => (existsSync(file) ? readFileSync(file, 'utf8') : '')
 

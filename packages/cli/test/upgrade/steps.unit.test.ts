@@ -37,6 +37,33 @@ describe('the step that names the version of events in the API', () => {
   })
 })
 
+describe('the step that imports the rules of money from the service kit', () => {
+  const step = steps.find(({ title }) => title === 'Import the rules of money from the service kit')
+
+  it('leaves all other names in the import of the contract, and changes nothing the second time', async () => {
+    const application = temporaryFolder()
+    const before = [
+      "import { amountFlaw, type Currency, orderEvents } from '@acme/envelope-schema'",
+      "import type { Currency } from '@acme/envelope-schema'",
+      "import {\n  currencyOf,\n  type PayloadOf,\n} from '@acme/envelope-schema'",
+      "import { type CurrencyPair, orderEvents } from '@acme/envelope-schema'",
+    ]
+    write(application, 'order-service/src/order.ts', before.join('\n'))
+    const after = [
+      "import { orderEvents } from '@acme/envelope-schema'",
+      "import { amountFlaw, type Currency } from '@orderflow/service-kit'",
+      "import type { Currency } from '@orderflow/service-kit'",
+      "import {\n  type PayloadOf,\n} from '@acme/envelope-schema'",
+      "import { currencyOf } from '@orderflow/service-kit'",
+      "import { type CurrencyPair, orderEvents } from '@acme/envelope-schema'",
+    ]
+    for (const _ of [1, 2]) {
+      await step?.change?.(application)
+      expect(readFileSync(join(application, 'order-service/src/order.ts'), 'utf8')).to.equal(after.join('\n'))
+    }
+  })
+})
+
 describe('the step that limits sidecars to the APIs that services use', () => {
   it('gives an application the same limits as a new application', async () => {
     const file = 'components/configuration.yaml'

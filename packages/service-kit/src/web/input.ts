@@ -1,7 +1,5 @@
 import {
-  amountFlaw,
   type CamelCase,
-  type Currency,
   camelCaseName,
   type EventType,
   examplePayload,
@@ -16,6 +14,7 @@ import {
   payloadFields,
 } from '@orderflow/envelope'
 import type { Request } from 'express'
+import { amountFlaw, type Currency } from '../money/money.ts'
 import { type FieldError, invalid } from './problems.ts'
 import { unknownFields, unknownParameters } from './unknown-names.ts'
 

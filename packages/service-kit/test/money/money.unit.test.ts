@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { amountFlaw, currencyCodes, currencyOf } from '../src/money.ts'
+import { amountFlaw, currencyCodes, currencyOf } from '../../src/money/money.ts'
 
 const currency = fc.constantFrom(...['EUR', 'USD', 'JPY', 'KWD'].map(currencyOf))
 

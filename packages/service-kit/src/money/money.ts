@@ -1,5 +1,5 @@
+import { decimalPlaces } from '@orderflow/envelope'
 import { decimalsByCode } from './iso-4217.ts'
-import { decimalPlaces } from './validation/json-text.ts'
 
 export interface Currency {
   /** ISO 4217 code, such as EUR. */
