@@ -65,7 +65,7 @@ check: ## Run linters, check types and language, and compare schemas with the la
 	@$(orderflow) lint
 	@$(orderflow) check-demo
 	@$(orderflow) envelope compat $${AGAINST:+--against "$$AGAINST"}
-	@$(run) tools/language/main.ts --check
+	@$(run) tools/language/main.ts
 
 test: ## Install the tools of tests and run all tests, before a merge (18 minutes)
 	@$(run) test/repository/side-by-side.ts -C tools unit,test-local test-page test-containers

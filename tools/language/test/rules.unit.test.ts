@@ -1,54 +1,52 @@
 import { expect } from 'chai'
-import { rules } from '../rules/index.ts'
-import { sentencesOf } from '../rules/rule.ts'
+import { problemsOf } from '../rules.ts'
+import type { Text } from '../texts.ts'
 
-describe('rules of language', () => {
-  for (const { name, kinds, examples, check } of rules) {
-    const kind = kinds?.[0] ?? 'comment'
-    for (const { bad, good } of examples) {
-      it(`reports “${bad}” by the rule ${name}`, () => {
-        const found = check(bad, kind)
-        expect(found).to.have.lengthOf.at.least(1)
-        for (const { index, length } of found) expect(bad.slice(index, index + length)).to.have.lengthOf(length)
-      })
+async function rulesThatReport(text: string, kind: Text['kind']): Promise<string[]> {
+  return (await problemsOf([{ kind, line: 1, text }])).map(({ rule }) => rule)
+}
 
-      it(`accepts “${good}” by every rule`, () => {
-        const all = rules.filter((rule) => rule.kinds?.includes(kind) ?? true)
-        expect(all.flatMap((rule) => rule.check(good, kind))).to.deep.equal([])
-      })
-    }
+/** A wrong text for each rule, and its correction. */
+const examples: [string, Text['kind'], string, string][] = [
+  [
+    'sentence-length',
+    'string',
+    'A service that is started without a key reads the file of the stack, and where this file has a gap for the service, it writes a key there.',
+    'A service without a key reads the file of the stack, e.g. keys.json. If the file has no key for the service, it writes a new one. It also signs it.',
+  ],
+  ['phrases', 'string', 'Events that nobody reads are deleted.', 'Unread events are deleted. There are none left.'],
+  ['phrases', 'test title', 'tells which service failed', 'names the service that failed'],
+  [
+    'double-negation',
+    'prose',
+    'It waits. No record, e.g. of A, is not read.',
+    'No record waits. Without a key, it reads all.',
+  ],
+  ['opening', 'prose', 'It waits. What is stored has an id.', 'It waits. Every stored document has an id.'],
+  ['opening', 'doc comment', 'Whether the topic is known.', 'Returns true if the topic is known.'],
+  ['opening', 'doc comment', 'For tests.', 'By default, the broker of tests.'],
+  ['opening', 'test title', 'is refused when late', 'refuses a late event'],
+]
+
+describe('the rules of language', () => {
+  for (const [rule, kind, wrong, right] of examples) {
+    it(`report “${wrong}” (${kind}) by ${rule}`, async () => {
+      expect(await rulesThatReport(wrong, kind)).to.deep.equal([rule])
+    })
+
+    it(`accept “${right}” (${kind})`, async () => {
+      expect(await rulesThatReport(right, kind)).to.deep.equal([])
+    })
   }
 
-  it('reports the index of every match of a pattern', () => {
-    const text = 'It reads anew, and anew.'
-    const [phrases] = rules
-    expect(phrases?.check(text, 'comment').map(({ index }) => index)).to.deep.equal([9, 19])
-  })
-
-  it('accepts ordinary uses of words that are banned elsewhere', () => {
+  it('return the words from each problem on, and the place of its text', async () => {
     const texts = [
-      'Returns undefined if there is none.',
-      'It counts the events.',
-      'The time taken in seconds.',
-      'letters and digits',
-      'By default, a topic has three partitions.',
-      'If it is set, the service signs its events.',
+      { kind: 'prose' as const, line: 1, text: 'It waits.' },
+      { kind: 'prose' as const, line: 7, text: 'It reads anew, and anew.' },
     ]
-    const found = texts.flatMap((text) =>
-      rules.flatMap(({ kinds, check }) => (!kinds || kinds.includes('doc comment') ? check(text, 'doc comment') : [])),
-    )
-    expect(found).to.deep.equal([])
-  })
-})
-
-describe('sentencesOf', () => {
-  it('splits at a full stop before a capital, a number or code', () => {
-    const text = 'Reads 1.5 MB, e.g. a file. Then it stops! 3 of them remain? \uFFFC ends.'
-    expect(sentencesOf(text).map(({ sentence }) => sentence)).to.deep.equal([
-      'Reads 1.5 MB, e.g. a file.',
-      'Then it stops!',
-      '3 of them remain?',
-      '\uFFFC ends.',
+    expect((await problemsOf(texts)).map(({ line, words }) => [line, words])).to.deep.equal([
+      [7, 'anew, and anew.'],
+      [7, 'anew.'],
     ])
   })
 })

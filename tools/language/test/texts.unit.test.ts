@@ -1,23 +1,15 @@
 import { expect } from 'chai'
-import { textsOf } from '../texts/files.ts'
-import { lineOf, plain } from '../texts/plain.ts'
+import { textsOf } from '../texts.ts'
 
-/** Returns the texts of a file as `line kind: text`, with … for code. */
-function linesOf(file: string, source: string): string[] {
-  return textsOf(file, source).map(({ kind, start, end, value }) => {
-    expect(value).to.have.lengthOf(end - start)
-    return `${lineOf(source, start)} ${kind}: ${plain(value).text.replace(/\uFFFC+/g, '…')}`
-  })
-}
+const linesOf = (file: string, source: string) =>
+  textsOf(file, source).map(({ kind, line, text }) => `${line} ${kind}: ${text}`)
 
 describe('textsOf', () => {
-  it('finds comments, and leaves out tags, directives and code', () => {
-    const source = `#!/usr/bin/env node
-// One comment
+  it('finds comments, and leaves out names of tags and code', () => {
+    const source = `// One comment
 // of two lines.
 
-// @ts-expect-error: no text
-// biome-ignore lint/a11y/x: the reason
+// Another comment
 const one = 1
 /**
  * Returns \`one\` of {@link all}.
@@ -32,79 +24,59 @@ const one = 1
 function call(name: string) {} /* inner */
 `
     expect(linesOf('a.ts', source)).to.deep.equal([
-      '2 comment: One comment of two lines.',
-      '6 comment: the reason',
-      '9 doc comment: Returns … of ….',
-      '11 comment: The second paragraph:',
-      '12 comment: an item',
-      '13 comment: the name of it',
-      '14 comment: the count',
-      '18 comment: inner',
+      '1 prose: One comment of two lines.',
+      '4 prose: Another comment',
+      '7 doc comment: Returns X of X.',
+      '9 prose: The second paragraph:',
+      '10 prose: an item',
+      '11 prose: the name of it',
+      '12 prose: the count',
+      '16 prose: inner',
     ])
   })
 
-  it('finds titles of tests, and leaves out data of tests', () => {
+  it('finds titles of tests and suites, and leaves out data of tests', () => {
     const source = `describe('a list', () => {
-  it(\`adds \${count} items\`, () => { throw new Error('no text') })
-  it.skip('is long', () => print('no text'))
+  it(\`adds \${count} items\`, () => { throw new Error('this text is data') })
+  it.skip('is long', () => print('this text is data'))
 })`
     expect(linesOf('a.unit.test.ts', source)).to.deep.equal([
-      '1 suite title: a list',
-      '2 test title: adds … items',
+      '1 prose: a list',
+      '2 test title: adds X items',
       '3 test title: is long',
     ])
   })
 
-  it('finds messages, help and descriptions', () => {
-    const source = `throw new StackError('code-only', \`cannot read \${file}\`, { nextStep: 'run make up' })
-log.info({ topic: 'a b' }, isNew ? 'is new' : 'is ' + 'old')
-const route = { summary: 'Get an order', description: 'See \`make up\`', key: 'not read' }
-const gauge = { name: 'a b', help: 'Events \\"that\\" wait\\n' }
+  it('finds strings that are sentences, and leaves out keys, codes and SQL', () => {
+    const source = `fail('code-only', \`cannot read the file \${file}\`, { 'a b c': 'Old events that \\"really\\" wait\\n' })
+const help = 'Usage: send all FILES\\n\\n  --one   sends one\\n          event\\n  --all   sends all\\n'
+query('SELECT a few rows FROM events', 'a => b and so on')
 `
     expect(linesOf('a.ts', source)).to.deep.equal([
-      '1 message: cannot read …',
-      '1 message: run make up',
-      '2 message: is new',
-      '2 message: is old',
-      '3 API description: Get an order',
-      '3 API description: See …',
-      '4 help: Events "that" wait',
+      '1 string: cannot read the file X',
+      '1 string: Old events that ”really” wait',
+      '2 string: Usage: send all FILES',
+      '4 string: --one   sends one event',
+      '6 string: --all   sends all',
     ])
   })
 
-  it('finds the lines of a help text', () => {
-    const source = 'const help = `Usage: send FILE\n\n  --one   sends one\n          event\n  --all   sends all\n`'
-    expect(linesOf('a.ts', source)).to.deep.equal([
-      '1 help: Usage: send FILE',
-      '3 help: --one sends one event',
-      '5 help: --all sends all',
-    ])
-  })
-
-  it('finds sentences of a page, with the elements inside them', () => {
-    const source = `const View = () => <div title="A hint" class="not read">
-  {/* A comment. */}
-  <p>Run <code>make up</code> or <a href="/x y">read</a> {count} events{' '}</p>
-  {isOpen ? 'Close the view' : <b>open it</b>}
-  <Empty hint="No events" />
-</div>`
-    expect(linesOf('page/view.tsx', source)).to.deep.equal([
-      '1 UI text: A hint',
-      '2 comment: A comment.',
-      '3 UI text: Run … or read … events',
-      '4 UI text: Close the view',
-      '5 UI text: No events',
+  it('finds the texts of a page', () => {
+    expect(linesOf('a.tsx', `const view = <p title="A hint for users" class="not read">No events</p>`)).to.deep.equal([
+      '1 string: A hint for users',
+      '1 prose: No events',
     ])
   })
 
   it('finds the prose of Markdown without code, addresses and marks', () => {
-    const source = `# A **title**
+    const source = `---
+title: not read
+---
+# A **title**
+A [link](http://x.y/z "w") to \`code
+here\` and ![a picture](a.png), <b>bold</b>.
 
-A [link](http://x.y/z "w") to \`code\` and
-![a picture](a.png), <b>bold</b>.
-
-| One | \`a\\|b\` |
-| --- | --- |
+| One | 12 | \`a\` 5 % |
 1. an item
    of two lines
 
@@ -114,39 +86,31 @@ make up
 <!-- hidden -->
 `
     expect(linesOf('a.md', source)).to.deep.equal([
-      '1 heading: A title',
-      '3 prose: A link to … and a picture , bold .',
-      '6 prose: One',
-      '8 prose: an item of two lines',
+      '4 prose: A title',
+      '5 prose: A link to X and a picture, bold.',
+      '8 prose: One',
+      '8 prose: X 5%',
+      '9 prose: an item of two lines',
     ])
   })
 
-  it('finds comments and help of scripts and settings', () => {
-    const makefile = `# A comment.
-up: all ## Start it
-	@true # ends the line
-##@ A group
-`
-    expect(linesOf('Makefile', makefile)).to.deep.equal([
-      '1 comment: A comment.',
-      '2 help: Start it',
-      '3 comment: ends the line',
-      '4 help: A group',
+  it('finds comments and help of scripts, settings and programs', () => {
+    expect(linesOf('Makefile', '# A comment\n# of two lines.\nup: all ## Start it\n##@ A group\n')).to.deep.equal([
+      '1 prose: A comment of two lines.',
+      '3 prose: Start it',
+      '4 prose: A group',
     ])
-    expect(linesOf('a.yml', `summary: 'It is down'\nurl: 'a # b'\n`)).to.deep.equal(['1 message: It is down'])
-    expect(linesOf('start', `#!/bin/sh\necho 'not found' >&2\n`)).to.deep.equal(['2 message: not found'])
-    expect(linesOf('a.go', `// Reads.\n/* Two\n * lines. */\n`)).to.deep.equal([
-      '1 comment: Reads.',
-      '2 comment: Two lines.',
+    expect(linesOf('start', `#!/bin/sh\n# Starts.\necho\n`)).to.deep.equal(['2 prose: Starts.'])
+    expect(linesOf('a.yml', `summary: It is down\nurl: 'a # b'\n`)).to.deep.equal(['1 prose: It is down'])
+    expect(linesOf('a.go', `// Reads.\nx\n/* Two\n * lines. */\n`)).to.deep.equal([
+      '1 prose: Reads.',
+      '3 prose: Two lines.',
     ])
-    expect(linesOf('a.py', `"""Reads\na file."""\n`)).to.deep.equal(['1 comment: Reads a file.'])
-    const tla = '(* Two *)\n(* lines. *)\nA == 1 \\* one\n'
-    expect(linesOf('a.tla', tla)).to.deep.equal(['1 comment: Two lines.', '3 comment: one'])
+    expect(linesOf('a.tla', '(* Two *)\n(* lines. *)\n')).to.deep.equal(['1 prose: Two lines.'])
   })
 
   it('finds titles and descriptions of JSON Schemas', () => {
-    expect(
-      linesOf('a.json', `{ "title": "An order",\n "name": "not read", "description": "Its \\"id\\"." }`),
-    ).to.deep.equal(['1 schema: An order', '2 schema: Its \\"id\\".'])
+    const source = `{ "title": "An order",\n "name": "not read", "description": "Its \\"id\\"." }`
+    expect(linesOf('a.json', source)).to.deep.equal(['1 prose: An order', '2 prose: Its ”id”.'])
   })
 })

@@ -86,8 +86,8 @@ const invalidRequest = (inputs: readonly Input<unknown>[]) =>
     : `${requestRules}.`
 
 /**
- * Returns the problems with which an operation may answer: the problems of its inputs and refusals, 400, 403 for POSTs from other sites, 429, and
- * 503.
+ * Returns the problems with which an operation may answer: those of its inputs and refusals, 400, 429 and 503. A POST from another site may also get
+ * 403.
  */
 function problemsOf({ method, path, inputs, refusals: codes }: Route['operation'], refusals: Refusals): object {
   const byRule = [...inputs.flatMap(({ problems }) => problems), ...(method === 'post' ? [403] : []), 429, 503]

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { wrongSubject } from '../subjects.ts'
+import { messageProblems } from '../commits.ts'
 
-describe('wrongSubject', () => {
+describe('messageProblems', () => {
   for (const subject of [
     'Retry when SQLite is locked',
     '1.2.0',
@@ -9,7 +9,7 @@ describe('wrongSubject', () => {
     'Revert "Add a test"',
   ]) {
     it(`accepts the subject “${subject}”`, async () => {
-      expect(await wrongSubject(`${subject}\n\nThe reason.`)).to.deep.equal([])
+      expect(await messageProblems(`${subject}\n\nThe reason.`)).to.deep.equal([])
     })
   }
 
@@ -19,14 +19,20 @@ describe('wrongSubject', () => {
     'add a test',
     'A test that starts processes is one of those that do',
     'Add a test.',
+    'Fix',
     `Add ${'a very '.repeat(10)}long subject`,
   ]) {
     it(`refuses the subject “${subject}”`, async () => {
-      expect(await wrongSubject(subject)).to.have.lengthOf(1)
+      expect(await messageProblems(subject, false)).to.have.lengthOf(1)
     })
   }
 
+  it('refuses a message without a body', async () => {
+    expect(await messageProblems('Add a test')).to.deep.equal(['“Add a test”: body may not be empty'])
+    expect(await messageProblems('Release 1.2.0')).to.deep.equal([])
+  })
+
   it('refuses a body that follows without an empty line', async () => {
-    expect(await wrongSubject('Add a test\nThe reason.')).to.have.lengthOf(1)
+    expect(await messageProblems('Add a test\nThe reason.')).to.have.lengthOf(1)
   })
 })
