@@ -17,7 +17,7 @@ export function markdownOf({ tables, goals }: { tables: Table[]; goals: Goal[] }
   const missed = goals.filter(({ reached }) => !reached)
   if (missed.length > 0) {
     const list = missed.map(({ what, goal, measured }) => `${what} ${goal} (${measured})`)
-    texts.push(`Missed goals: ${list.join('. ')}.\n`)
+    texts.push(`Missed goals:\n\n${list.map((goal) => `- ${goal}\n`).join('')}`)
   }
   return texts.join('\n')
 }

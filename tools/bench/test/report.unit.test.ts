@@ -46,7 +46,7 @@ describe('markdownOf', () => {
     const tables = [{ title: 'Medians', head: ['', 'per s'], rows: [['bare', '7']] }]
     const goals = [atLeast('rate', 7, 8), atMost('failed', 0, 0), atMost('p50 ms', 81, 50)]
     const table = 'Medians:\n\n|      | per s |\n| ---- | ----: |\n| bare |     7 |\n'
-    expect(markdownOf({ tables, goals })).to.equal(`${table}\nMissed goals: rate >= 8 (7). p50 ms <= 50 (81).\n`)
+    expect(markdownOf({ tables, goals })).to.equal(`${table}\nMissed goals:\n\n- rate >= 8 (7)\n- p50 ms <= 50 (81)\n`)
     expect(markdownOf({ tables, goals: [] })).to.equal(table)
   })
 })
