@@ -45,10 +45,10 @@ const commonFiles = [
 ]
 
 /** Files of the example. An empty application does not get them. */
-const exampleFiles = [
+export const exampleFiles = [
   '{order,payment}-service/{package,appsettings,test/reads}.json',
   '{order,payment}-service/src/**/*.ts',
-  '{order,payment}-service/test/{subject,scenarios.unit.test,order.unit.test,payment.unit.test}.ts',
+  '{order,payment}-service/test/{subject,payments,scenarios.unit.test,order.unit.test,payment.unit.test}.ts',
   'envelope-schema/schemas/events/*.json',
 ]
 
