@@ -1,18 +1,13 @@
 import { publishUser } from '@orderflow/cli'
-import { duplicates, reacting, rebuilds, testedServices } from '@orderflow/test-kit'
+import { duplicates, reacting, testedServices } from '@orderflow/test-kit'
 import { access } from '../containers/access.ts'
 import { describeInContainers } from '../containers/available.ts'
-import { commands } from '../containers/commands.ts'
 import { forgers } from '../containers/forgers.ts'
 import { images } from '../containers/images.ts'
 import { isolation } from '../containers/isolation.ts'
-import { replicas } from '../containers/replicas.ts'
 import { type RunningContainers, startCheckout } from '../containers/running-containers.ts'
-import { storeOfContainers } from '../containers/store.ts'
 import { storedDocuments } from '../containers/stored-documents.ts'
-import { survival } from '../containers/survival.ts'
 import { networkSpecs } from '../specs/all.ts'
-import { rebuiltStores } from '../specs/rebuild.ts'
 import { transactionalProducers } from '../specs/transactions.ts'
 
 const tested = reacting(await testedServices())
@@ -31,9 +26,6 @@ describeInContainers('the system in containers', () => {
     const stack = () => started as RunningContainers
     const operator = () => stack().operator
 
-    // Tests that become slower with a larger log run first, and tests that stop the stack run last.
-    rebuilds(tested, stack, operator)
-    rebuiltStores(stack, operator)
     networkSpecs(stack)
     for (const service of tested) describe(service.name, () => duplicates(service, stack, operator))
     transactionalProducers(stack, () => stack().settings.kafkaAs(publishUser))
@@ -41,9 +33,5 @@ describeInContainers('the system in containers', () => {
     isolation(stack)
     access(stack)
     storedDocuments(stack)
-    describe('a store on a database server', () => storeOfContainers(stack))
-    survival(stack)
-    replicas(stack)
-    commands(stack)
   })
 })
