@@ -167,6 +167,8 @@ describe('the list of dead letters', () => {
   })
 
   it('contains an entry that services rejected ten thousand times', () => {
+    index.close()
+    index = testIndex({ segmentEvents: 5_000 })
     for (let of = 0; of < 10; of += 1) add(...Array.from({ length: 1_000 }, () => deadLetter(7)))
     add(deadLetter(8))
     expect(all().map(({ origin, attempts }) => [positionText(origin), attempts.length])).to.deep.equal([
