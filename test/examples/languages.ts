@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto'
 import { copyFileSync, cpSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { cacheFolder, repository, runTool } from '@orderflow/stack/base'
 import {
-  cacheFolder,
   go,
   java,
   javaCommand,
@@ -12,9 +12,7 @@ import {
   type Provisioned,
   provisionTools,
   pythonPackages,
-  repository,
-  runTool,
-} from '@orderflow/cli'
+} from '@orderflow/stack/internals'
 import type { Example, Question, Verdict } from './example.ts'
 import { kcatExample } from './kcat.ts'
 

@@ -3,16 +3,6 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import {
-  bodyOf,
-  freePort,
-  type KafkaConnection,
-  repository,
-  setPublisher,
-  streamSettings,
-  withAdmin,
-  withRetries,
-} from '@orderflow/cli'
 import { createEnvelope, orderEvents, parseEnvelope } from '@orderflow/envelope-schema'
 import { requireTopics } from '@orderflow/move/kafka'
 import { sideOf } from '@orderflow/move/settings'
@@ -20,6 +10,10 @@ import { headerOf, type LogRecord } from '@orderflow/service-kit/log'
 import { openLog } from '@orderflow/service-kit/operations'
 import { settingsOf } from '@orderflow/service-kit/topic-settings'
 import { createSigner, signatureHeader } from '@orderflow/service-kit/trust'
+import type { KafkaConnection } from '@orderflow/stack'
+import { repository, withRetries } from '@orderflow/stack/base'
+import { bodyOf, freePort, streamSettings } from '@orderflow/stack/internals'
+import { setPublisher, withAdmin } from '@orderflow/stack/operate'
 import { AclOperations, Producer } from '@platformatic/kafka'
 import { expect } from 'chai'
 import { aclOf } from '../support/kafka-rights.ts'

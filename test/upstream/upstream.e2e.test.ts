@@ -1,17 +1,7 @@
 import { join } from 'node:path'
-import {
-  claimFolder,
-  ensureImages,
-  freeServicePorts,
-  mongoImage,
-  reaperImage,
-  releaseFolder,
-  repository,
-  runTool,
-  startPostgresql,
-  testFolder,
-  timed,
-} from '@orderflow/cli'
+import { repository, runTool, testFolder, timed } from '@orderflow/stack/base'
+import { claimFolder, freeServicePorts, releaseFolder, startPostgresql } from '@orderflow/stack/internals'
+import { ensureImages, images } from '@orderflow/stack/machine'
 import { GenericContainer, type StartedTestContainer, Wait } from 'testcontainers'
 
 const folder = testFolder('upstream')
@@ -39,10 +29,10 @@ describe('BulkSet in tools/upstream', function () {
   })
 
   it('passes its Go tests on MongoDB', async () => {
-    for (const { name, standIn } of await ensureImages({ onProgress }, [mongoImage, reaperImage])) {
+    for (const { name, standIn } of await ensureImages({ onProgress }, [images.mongo, images.reaper])) {
       if (standIn) onProgress(`warning: ${name} is a stand-in: ${standIn}`)
     }
-    mongo = await new GenericContainer(mongoImage)
+    mongo = await new GenericContainer(images.mongo)
       .withExposedPorts(27017)
       .withWaitStrategy(Wait.forListeningPorts())
       .start()

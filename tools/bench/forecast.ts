@@ -4,7 +4,8 @@
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { provisionTools, pythonPackages, repository, runTool } from '@orderflow/cli'
+import { repository, runTool } from '@orderflow/stack/base'
+import { provisionTools, pythonPackages } from '@orderflow/stack/internals'
 import { svgOf } from './report/chart.ts'
 import type { Chart, Table } from './report/findings.ts'
 import { markdownOf } from './report/markdown.ts'

@@ -1,6 +1,7 @@
 /** `make -C tools bench` runs parts of the benchmark: `node tools/bench/main.ts [part ...]`. QUICK=1 chooses small sizes. */
 import { relative } from 'node:path'
-import { CliError, reportError, repository, saysYes, timed } from '@orderflow/cli'
+import { CliError, reportError, repository, timed } from '@orderflow/stack/base'
+import { saysYes } from '@orderflow/stack/internals'
 import { type PartName, parts } from './parts/index.ts'
 import { environment } from './report/environment.ts'
 import { markdownOf } from './report/markdown.ts'

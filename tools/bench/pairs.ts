@@ -2,17 +2,11 @@
  * `make -C tools bench-pairs BEFORE=folder` compares this checkout with an older one, in turn. Each measurement gets a stack of its own, because
  * releases store different documents.
  */
-import {
-  CliError,
-  entryOf,
-  type ProcessName,
-  reportError,
-  repository,
-  saysYes,
-  serviceMissing,
-  timed,
-} from '@orderflow/cli'
+
 import { orderEvents as input, paymentEvents } from '@orderflow/envelope-schema'
+import { entryOf } from '@orderflow/stack'
+import { CliError, reportError, repository, timed } from '@orderflow/stack/base'
+import { type ProcessName, saysYes, serviceMissing } from '@orderflow/stack/internals'
 import { environment } from './report/environment.ts'
 import { number } from './report/findings.ts'
 import { markdownTable } from './report/markdown.ts'

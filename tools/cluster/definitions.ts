@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { globSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { cacheFolder, runTool } from '@orderflow/stack/base'
 import {
-  cacheFolder,
   copyArtifact,
   hashOf,
   java,
@@ -11,8 +11,7 @@ import {
   type Provisioned,
   type ProvisionOptions,
   provisionTools,
-  runTool,
-} from '@orderflow/cli'
+} from '@orderflow/stack/internals'
 
 import { checkHash, clusterVersions, ensurePrograms, programFile } from './programs.ts'
 

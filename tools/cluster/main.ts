@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { reportError, timed } from '@orderflow/cli'
+import { reportError, timed } from '@orderflow/stack/base'
 import { startCluster, stopCluster } from './cluster.ts'
 import { strimziHashes } from './definitions.ts'
 import { linesOfCluster, removeExports, shownExportsFile, writeExports } from './exports.ts'

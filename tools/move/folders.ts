@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { CliError } from '@orderflow/cli'
+import { CliError } from '@orderflow/stack/base'
 
 /**
  * Returns the folders of version 0.1.0 and of the new application.

@@ -1,4 +1,4 @@
-import { CliError, reportError } from '@orderflow/cli'
+import { CliError, reportError } from '@orderflow/stack/base'
 
 /** Runs `make -C tools move-list URL=...`. Prints all items of a list, one on each line, sorted. */
 async function main({ URL: address = '', API_KEY }: NodeJS.ProcessEnv): Promise<void> {

@@ -1,6 +1,6 @@
 import { relative, resolve } from 'node:path'
-import { CliError, packagesVersion, reportError, timed } from '@orderflow/cli'
 import { buildPackages, packPackages } from '@orderflow/packages'
+import { CliError, packagesVersion, reportError, timed } from '@orderflow/stack/base'
 import { createApp, requireFolder } from './app.ts'
 import { requireOwnPackages } from './repository.ts'
 

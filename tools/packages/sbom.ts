@@ -1,12 +1,11 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { everyStackImage } from '../lib/images.ts'
-import { repository, versions } from '../lib/paths.ts'
-import { services } from '../lib/services.ts'
-import { print } from '../lib/terminal.ts'
-import { hashes } from '../provision/build.ts'
+import { services } from '@orderflow/stack'
+import { print, repository, versions } from '@orderflow/stack/base'
+import { everyStackImage, hashes } from '@orderflow/stack/internals'
 
-export function writeSbom(): void {
+/** `make -C tools sbom` writes an SBOM (CycloneDX) and the licenses of the images to dist/. */
+function writeSbom(): void {
   const files = { 'orderflow.cdx.json': `${JSON.stringify(sbom(), null, 2)}\n`, 'NOTICES.txt': `${notices()}\n` }
   mkdirSync(join(repository, 'dist'), { recursive: true })
   for (const [name, text] of Object.entries(files)) {
@@ -192,3 +191,5 @@ function resolve(lock: Lock, from: string, name: string): string | undefined {
 function describePackage(path: string, { version = '', license, integrity = '' }: LockEntry): LockedPackage {
   return { path, name: path.replace(/.*node_modules\//, ''), version, license, integrity }
 }
+
+if (import.meta.main) writeSbom()

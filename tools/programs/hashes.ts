@@ -1,24 +1,19 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { composeModule } from '../containers/engine.ts'
-import { replaceFile } from '../lib/files.ts'
-import { versions } from '../lib/paths.ts'
-import { runTool } from '../lib/run-tool.ts'
-import { timed } from '../lib/terminal.ts'
-import { hashesFile, hashOf } from '../provision/build.ts'
+import { replaceFile, reportError, runTool, timed, versions } from '@orderflow/stack/base'
 import {
-  actionlintModule,
+  composeModule,
   copyArtifact,
   copyJars,
   daprdModule,
-  gitleaksModule,
+  hashesFile,
+  hashOf,
   jaegerModule,
-  mirrorMakerArtifacts,
   pnpmPackage,
   prometheusModule,
-  tlcArtifact,
-} from '../provision/programs.ts'
+} from '@orderflow/stack/internals'
+import { actionlintModule, gitleaksModule, mirrorMakerArtifacts, tlcArtifact } from './programs.ts'
 
 /** Downloads whose hashes are in no lock file. */
 export const pinned = {
@@ -27,24 +22,26 @@ export const pinned = {
   maven: [tlcArtifact, ...mirrorMakerArtifacts],
 }
 
-/** Runs `./orderflow hashes`: writes the current hashes of the registries to packages/cli/hashes.json. */
-export async function writeHashes(signal: AbortSignal): Promise<void> {
+/** Writes the current hashes of the registries to packages/stack/hashes.json. */
+async function writeHashes(): Promise<void> {
   const cwd = mkdtempSync(join(tmpdir(), 'orderflow-hashes-'))
   const hashes: Record<string, string> = {}
   try {
     for (const module of pinned.go) {
-      const found = JSON.parse(await runTool('go', ['mod', 'download', '-json', module], { cwd, signal })) as {
+      const found = JSON.parse(await runTool('go', ['mod', 'download', '-json', module], { cwd })) as {
         Sum: string
       }
       hashes[module] = found.Sum
     }
     for (const spec of pinned.npm) {
-      hashes[spec] = (await runTool('npm', ['view', spec, 'dist.integrity'], { cwd, signal })).trim()
+      hashes[spec] = (await runTool('npm', ['view', spec, 'dist.integrity'], { cwd })).trim()
     }
-    for (const artifact of pinned.maven) hashes[artifact] = hashOf(await copyArtifact(artifact, cwd, { signal }))
-    for (const jar of await copyJars(cwd, { onProgress: timed(), signal })) hashes[basename(jar)] = hashOf(jar)
+    for (const artifact of pinned.maven) hashes[artifact] = hashOf(await copyArtifact(artifact, cwd, {}))
+    for (const jar of await copyJars(cwd, { onProgress: timed() })) hashes[basename(jar)] = hashOf(jar)
   } finally {
     rmSync(cwd, { recursive: true, force: true })
   }
   replaceFile(hashesFile, `${JSON.stringify(Object.fromEntries(Object.entries(hashes).sort()), null, 2)}\n`)
 }
+
+if (import.meta.main) await writeHashes().catch(reportError)

@@ -1,32 +1,27 @@
 import { execFile } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { CliError } from '../lib/error.ts'
-import { repository } from '../lib/paths.ts'
-import { runTool } from '../lib/run-tool.ts'
-import { print, timed } from '../lib/terminal.ts'
-import type { Provisioned } from '../provision/build.ts'
-import { actionlintTool, shellAndImageLinters } from '../provision/programs.ts'
-import { provisionTools } from '../provision/provision.ts'
+import { CliError, print, reportError, repository, runTool, timed } from '@orderflow/stack/base'
+import { type Provisioned, provisionTools } from '@orderflow/stack/internals'
+import { actionlintTool, shellAndImageLinters } from './programs.ts'
 
-/**
- * Lints shell scripts, Dockerfiles and workflows. Reports linters that cannot be installed. If the variable `CI` is set, a missing linter is an
- * error.
- */
-export async function lint(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<number> {
+// `make check` runs this program. It lints shell scripts, Dockerfiles and workflows. It reports linters that cannot be installed. If the variable `CI`
+// is set, a missing linter is an error.
+
+async function lint(env: NodeJS.ProcessEnv): Promise<number> {
   const [forWorkflows, others] = [actionlintTool(), shellAndImageLinters()]
   const bin = join(others.folder, 'bin')
   // If shellcheck is in PATH, actionlint uses it to check the commands of workflows.
   const linterEnv = { ...env, PATH: [bin, env.PATH].join(delimiter) }
   const runs: Promise<string>[] = []
-  if (await isToBeHad('shellcheck and hadolint', others, env, signal)) {
+  if (await isToBeHad('shellcheck and hadolint', others, env)) {
     const files = await filesOfGit()
     runs.push(complaints(join(bin, 'shellcheck'), files.filter(isShellScript), linterEnv))
     const dockerfiles = files.filter((file) => /(^|\/)Dockerfile$/.test(file))
     runs.push(complaints(join(bin, 'hadolint'), dockerfiles, linterEnv))
   }
   const hasWorkflows = existsSync(join(repository, '.github/workflows'))
-  if (hasWorkflows && (await isToBeHad('actionlint', forWorkflows, env, signal))) {
+  if (hasWorkflows && (await isToBeHad('actionlint', forWorkflows, env))) {
     runs.push(complaints(join(forWorkflows.folder, 'actionlint'), [], linterEnv))
   }
   const wrong = (await Promise.all(runs)).filter(Boolean)
@@ -34,9 +29,9 @@ export async function lint(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise
   return wrong.length > 0 ? 1 : 0
 }
 
-async function isToBeHad(names: string, tool: Provisioned, env: NodeJS.ProcessEnv, signal: AbortSignal) {
+async function isToBeHad(names: string, tool: Provisioned, env: NodeJS.ProcessEnv) {
   try {
-    await provisionTools([tool], { onProgress: timed(), signal })
+    await provisionTools([tool], { onProgress: timed() })
     return true
   } catch (error) {
     const isAbsent = error instanceof CliError && ['tools-missing', 'provision-failed'].includes(error.code)
@@ -64,3 +59,8 @@ function complaints(program: string, args: string[], env: NodeJS.ProcessEnv): Pr
     })
   })
 }
+
+process.exitCode = await lint(process.env).catch((error: unknown) => {
+  reportError(error)
+  return 1
+})

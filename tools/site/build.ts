@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { CliError, localFolder, runTool } from '@orderflow/cli'
+import { CliError, localFolder, runTool } from '@orderflow/stack/base'
 import { npmTools } from '@orderflow/test/npm-tools'
 import { llmsText } from './llms.ts'
 import { navigation } from './navigation.ts'

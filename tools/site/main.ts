@@ -7,7 +7,7 @@
 import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { reportError, repository, runTool } from '@orderflow/cli'
+import { reportError, repository, runTool } from '@orderflow/stack/base'
 import { build, siteFolder } from './build.ts'
 import { referencePages } from './reference/index.ts'
 import { serve } from './serve.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { cacheFolder, repository, runTool } from '@orderflow/cli'
+import { cacheFolder, repository, runTool } from '@orderflow/stack/base'
 import { build, type Place, siteFolder } from './build.ts'
 
 export interface Release {

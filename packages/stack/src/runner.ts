@@ -1,7 +1,7 @@
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
+import { partitions, type Service, type Surroundings } from './application/services.ts'
+import type { ColouredLine, LogOptions } from './base/terminal.ts'
 import type { Addresses } from './kafka/connection.ts'
-import type { Service, Surroundings } from './lib/services.ts'
-import type { LogOptions } from './lib/terminal.ts'
 
 export type Store = 'sqlite' | 'mongodb' | 'postgresql'
 
@@ -30,7 +30,7 @@ export interface UpOptions extends KafkaOptions {
 
 export interface StackStatus {
   /** A header, and a line for each part of the stack. */
-  lines: readonly { text: string; colour: 'bold' | 'green' | 'red' | 'dim' }[]
+  lines: readonly ColouredLine[]
   /** The failed parts, such as `kafka (crashed)`. Undefined for a stopped stack. */
   unwell: string[] | undefined
   /** The command that starts the parts in `unwell`. */
@@ -54,8 +54,8 @@ export interface InsideOptions {
 
 /** Runs commands where Kafka is reachable, for a stack whose Kafka this machine cannot reach. */
 export interface Inside {
-  /** Runs a command of this program. Returns its exit code. */
-  run: (args: string[], options: InsideOptions) => Promise<number>
+  /** Runs a program of our packages, such as the program of a command. Returns its exit code. */
+  run: (program: string, args: string[], options: InsideOptions) => Promise<number>
   /** Runs an operator's command with a service's settings and the rights of the operator. Returns its exit code. */
   operate: (service: Service, args: string[], options: InsideOptions) => Promise<number>
   /** Returns a line for each wrong setting of Kafka. */
@@ -133,4 +133,10 @@ export interface Runner {
   apiKeys?: ApiKeysText
   /** Undefined if this machine can reach Kafka. */
   inside?: Inside | undefined
+}
+
+/** Warns if a service has more replicas than partitions. */
+export function warnAboutReplicas(count: number, onProgress: (line: string) => void): void {
+  const most = partitions.containers
+  if (count > most) onProgress(`warning: a topic has ${most} partitions, so only ${most} replicas receive its events`)
 }

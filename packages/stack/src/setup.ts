@@ -1,18 +1,18 @@
 import { protocolErrors } from '@orderflow/service-kit/kafka'
 import { findErrorBy } from '@platformatic/kafka'
 import { MongoClient, MongoServerError } from 'mongodb'
-import { connectionStrings, kafkaPasswords } from '../containers/project.ts'
-import { ensureAccess, missingUsers } from '../kafka/access.ts'
-import { kafkaConnection } from '../kafka/connection.ts'
-import { ensureTopics, topics } from '../kafka/topics.ts'
-import { transactionsWarning } from '../kafka/transactions.ts'
-import { localCertificate } from '../lib/credentials.ts'
-import { CliError } from '../lib/error.ts'
-import { ensureUsers } from '../lib/mongodb.ts'
-import { withRetries } from '../lib/poll.ts'
-import { ensureDatabases, tablesUser } from '../lib/postgresql.ts'
-import { loginOf } from '../lib/store-uri.ts'
-import { timed } from '../lib/terminal.ts'
+import { localCertificate } from './base/credentials.ts'
+import { CliError } from './base/error.ts'
+import { withRetries } from './base/poll.ts'
+import { timed } from './base/terminal.ts'
+import { connectionStrings, kafkaPasswords } from './containers/project.ts'
+import { ensureAccess, missingUsers } from './kafka/access.ts'
+import { kafkaConnection } from './kafka/connection.ts'
+import { ensureTopics, topics } from './kafka/topics.ts'
+import { transactionsWarning } from './kafka/transactions.ts'
+import { ensureDatabases, tablesUser } from './stores/databases.ts'
+import { ensureUsers } from './stores/mongodb.ts'
+import { loginOf } from './stores/uri.ts'
 
 const alreadyInitialized = 23
 
@@ -25,7 +25,7 @@ const refusals = [
 ]
 
 // docker-compose.yml and the chart run this program before the sidecars start. Compose names the folder of the certificate:
-// `node src/commands/setup.ts CERTIFICATE_FOLDER`. Only Compose has a Kafka and a MongoDB of its own. In Kubernetes, both belong to others.
+// `node src/setup.ts CERTIFICATE_FOLDER`. Only Compose has a Kafka and a MongoDB of its own. In Kubernetes, both belong to others.
 const [folder] = process.argv.slice(2)
 const isOwn = folder !== undefined
 const tell = timed()

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
-import { chooseBrokers, supportedRunner } from '../../src/commands/runners.ts'
-import type { CliError } from '../../src/lib/error.ts'
-import { everyStackImage } from '../../src/lib/images.ts'
-import { fakeDocker } from '../containers/fake-docker.ts'
-import { removeFolders, temporaryFolder } from '../support.ts'
+import { everyStackImage } from '../src/application/images.ts'
+import type { CliError } from '../src/base/error.ts'
+import { chooseBrokers, supportedRunner } from '../src/start.ts'
+import { fakeDocker } from './containers/fake-docker.ts'
+import { removeFolders, temporaryFolder } from './support.ts'
 
 describe('supportedRunner', () => {
   const { PATH } = process.env

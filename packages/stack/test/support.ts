@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import type { CliError } from '../src/lib/error.ts'
-import { readProcessTable } from '../src/lib/process-table.ts'
-import { startProcess } from '../src/processes/process-control.ts'
+import type { CliError } from '../src/base/error.ts'
+import { readProcessTable } from '../src/base/process-table.ts'
+import { startProcess } from '../src/processes/process/control.ts'
 
 const made: string[] = []
 

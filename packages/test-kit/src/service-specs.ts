@@ -1,4 +1,4 @@
-import type { RunningStack } from '@orderflow/cli'
+import type { RunningStack } from '@orderflow/stack'
 import { expect } from 'chai'
 import { badRequests } from './bad-requests.ts'
 import { effectOf, expectAnnouncedOnce, publish, publishUnder } from './effects.ts'

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { cacheFolder, runTool, withLock } from '@orderflow/cli'
+import { cacheFolder, runTool, withLock } from '@orderflow/stack/base'
 
 const version = '11.10.0'
 

@@ -1,4 +1,4 @@
-import { partitions } from '@orderflow/cli'
+import { partitions } from '@orderflow/stack/internals'
 import { type Findings, number, type Table } from '../report/findings.ts'
 import { median } from '../report/statistics.ts'
 import type { Cell } from './payments.ts'

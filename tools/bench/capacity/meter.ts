@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { cpus } from 'node:os'
-import { type ProcessSpec, processState } from '@orderflow/cli'
+import { type ProcessSpec, processState } from '@orderflow/stack/internals'
 import type { BenchStack } from '../support/bench-stack.ts'
 import { countBusyShare, countProcessorTime, ownProcessorMs } from '../support/process-use.ts'
 

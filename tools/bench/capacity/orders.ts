@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { entryOf, type ProcessSpec, serviceMissing } from '@orderflow/cli'
 import { orderEvents, paymentEvents } from '@orderflow/envelope-schema'
+import { entryOf } from '@orderflow/stack'
+import { type ProcessSpec, serviceMissing } from '@orderflow/stack/internals'
 import { untilCaughtUp } from '../support/caught-up.ts'
 import { postOrders } from '../support/load.ts'
 import { distance } from '../support/stream.ts'

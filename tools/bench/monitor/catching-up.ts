@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { entryOf } from '@orderflow/cli'
+import { entryOf } from '@orderflow/stack'
 import type { BenchStack } from '../support/bench-stack.ts'
 
 /** A shorter interval would exceed `Limits__AddressPerMinute`. */

@@ -1,4 +1,4 @@
-import { openBrowser, openPage } from '@orderflow/cli/browser'
+import { openBrowser, openPage } from '@orderflow/stack/browser'
 
 export interface Seen {
   /** The milliseconds from the broker to the screen, for the oldest visible row of each batch. */

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
-import { localKafka } from '@orderflow/cli'
 import { orderEvents } from '@orderflow/envelope-schema'
+import { localKafka } from '@orderflow/stack/internals'
 import { orderEvents as envelopes } from '../support/events.ts'
 import { openStream } from '../support/stream.ts'
 

@@ -1,4 +1,4 @@
-import { provisionTools } from '@orderflow/cli'
+import { provisionTools } from '@orderflow/stack/internals'
 import type { BenchStack } from '../support/bench-stack.ts'
 import { type Link, linkTo, linkTool } from '../support/link.ts'
 

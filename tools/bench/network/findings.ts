@@ -1,4 +1,4 @@
-import { partitions } from '@orderflow/cli'
+import { partitions } from '@orderflow/stack/internals'
 import { atLeast, atMost, type Findings, type Goal, number } from '../report/findings.ts'
 import { median } from '../report/statistics.ts'
 import { type OrderCell, steadyRate } from './orders.ts'

@@ -1,5 +1,6 @@
-import { entryOf, serviceMissing } from '@orderflow/cli'
 import { orderEvents } from '@orderflow/envelope-schema'
+import { entryOf } from '@orderflow/stack'
+import { serviceMissing } from '@orderflow/stack/internals'
 import { percentile } from '../report/statistics.ts'
 import { untilCaughtUp } from '../support/caught-up.ts'
 import { type PlacedOrder, placeOrders, postOrders } from '../support/load.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { membersMissing, type ProcessSpec } from '@orderflow/cli'
 import { orderEvents, paymentEvents } from '@orderflow/envelope-schema'
 import { paymentIdOf } from '@orderflow/payment-service/payment'
+import { membersMissing, type ProcessSpec } from '@orderflow/stack/internals'
 import type { BenchStack } from '../support/bench-stack.ts'
 import { publishOrders } from '../support/events.ts'
 import { type Ledger, ledgerOf } from '../support/ledger.ts'

@@ -1,12 +1,6 @@
-import {
-  CliError,
-  connectionSettings,
-  ensureDatabases,
-  inDatabase,
-  newSecret,
-  sidecarUri,
-  storedServices,
-} from '@orderflow/cli'
+import { inDatabase, sidecarUri, storedServices } from '@orderflow/stack'
+import { CliError, newSecret } from '@orderflow/stack/base'
+import { connectionSettings, ensureDatabases } from '@orderflow/stack/internals'
 import { MongoClient } from 'mongodb'
 import { escapeIdentifier, Pool } from 'pg'
 import { median } from '../report/statistics.ts'

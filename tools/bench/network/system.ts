@@ -1,6 +1,6 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ProcessSpec } from '@orderflow/cli'
+import type { ProcessSpec } from '@orderflow/stack/internals'
 import type { BenchStack } from '../support/bench-stack.ts'
 import { argumentsIn, paymentReplica } from '../support/programs.ts'
 import type { Stream } from '../support/stream.ts'

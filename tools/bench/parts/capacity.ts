@@ -1,5 +1,6 @@
 import { cpus } from 'node:os'
-import { addPartitions, partitions, saysYes, topics } from '@orderflow/cli'
+import { partitions, saysYes } from '@orderflow/stack/internals'
+import { addPartitions, topics } from '@orderflow/stack/operate'
 import { type Capacity, findingsOf } from '../capacity/findings.ts'
 import { measureOrders } from '../capacity/orders.ts'
 import { type Cell, measurePayments } from '../capacity/payments.ts'

@@ -1,5 +1,5 @@
-import { startPrometheus } from '@orderflow/cli'
 import { orderEvents, paymentEvents } from '@orderflow/envelope-schema'
+import { startPrometheus } from '@orderflow/stack/internals'
 import { atMost, type Findings, number } from '../report/findings.ts'
 import { inTurn, type Part } from '../report/part.ts'
 import { median, medianRatio, percentile } from '../report/statistics.ts'

@@ -1,4 +1,4 @@
-import { buildPages } from '@orderflow/cli'
+import { buildPages } from '@orderflow/stack/internals'
 import { beside } from '../monitor/beside.ts'
 import { catchUp, specsOf } from '../monitor/catching-up.ts'
 import { findings } from '../monitor/findings.ts'

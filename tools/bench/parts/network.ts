@@ -1,4 +1,6 @@
-import { addPartitions, localPostgresql, repository, topics } from '@orderflow/cli'
+import { localPostgresql } from '@orderflow/stack'
+import { repository } from '@orderflow/stack/base'
+import { addPartitions, topics } from '@orderflow/stack/operate'
 import { startDelayProxy } from '../network/delay-proxy.ts'
 import { findingsOf, type Measured, names } from '../network/findings.ts'
 import { type OrderCell, orderAt } from '../network/orders.ts'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { repository } from '@orderflow/cli'
 import { orderEvents } from '@orderflow/envelope-schema'
+import { repository } from '@orderflow/stack/base'
 import { type Findings, number } from '../report/findings.ts'
 import { inTurn, type Part } from '../report/part.ts'
 import { percentile } from '../report/statistics.ts'

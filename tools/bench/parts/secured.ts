@@ -1,19 +1,17 @@
+import { paymentEvents } from '@orderflow/envelope-schema'
+import { type KafkaConnection, securedKafka } from '@orderflow/stack'
+import { newSecret } from '@orderflow/stack/base'
 import {
   bodyOf,
   brokerSecurity,
   ensureAccess,
   freePort,
-  type KafkaConnection,
   makeCertificate,
-  newSecret,
-  operatorUser,
   type ProcessSpec,
-  securedKafka,
   stackUsers,
   streamSettings,
-  withAdmin,
-} from '@orderflow/cli'
-import { paymentEvents } from '@orderflow/envelope-schema'
+} from '@orderflow/stack/internals'
+import { operatorUser, withAdmin } from '@orderflow/stack/operate'
 import { atLeast, type Findings, number } from '../report/findings.ts'
 import type { Part } from '../report/part.ts'
 import { medianRatio } from '../report/statistics.ts'

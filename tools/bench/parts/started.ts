@@ -1,4 +1,4 @@
-import { provisionTools } from '@orderflow/cli'
+import { provisionTools } from '@orderflow/stack/internals'
 import { atLeast, type Findings, number } from '../report/findings.ts'
 import { inTurn, type Part } from '../report/part.ts'
 import { medianRatio } from '../report/statistics.ts'

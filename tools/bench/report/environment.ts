@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { cpus, loadavg, release, totalmem, type } from 'node:os'
-import { repository, versions } from '@orderflow/cli'
+import { repository, versions } from '@orderflow/stack/base'
 
 export interface Environment {
   /** ISO 8601 in UTC. */

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { CliError, repository } from '@orderflow/cli'
+import { CliError, repository } from '@orderflow/stack/base'
 
 /**
  * Returns the folder of an older checkout (BEFORE=folder), or undefined.

@@ -1,28 +1,26 @@
 import { join, resolve } from 'node:path'
+import { entryOf, freePorts, type KafkaConnection } from '@orderflow/stack'
+import { testFolder } from '@orderflow/stack/base'
 import {
   claimFolder,
   createPlan,
   dataFolder,
   ensureRunning,
-  entryOf,
-  freePorts,
   freeServicePorts,
-  type KafkaConnection,
   localKafka,
   type Plan,
   type ProcessName,
   type ProcessSpec,
   processSpecs,
   processState,
-  provision,
   releaseFolder,
   type ServicePorts,
   signalGroup,
   startProcess,
   stopProcess,
-  testFolder,
   waitUntil,
-} from '@orderflow/cli'
+} from '@orderflow/stack/internals'
+import { provision } from '@orderflow/stack/machine'
 
 /** Parts of a stack, which use separate ports and end with this process. */
 export interface BenchStack {

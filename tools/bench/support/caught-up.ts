@@ -1,4 +1,4 @@
-import type { ProcessSpec } from '@orderflow/cli'
+import type { ProcessSpec } from '@orderflow/stack/internals'
 import type { BenchStack } from './bench-stack.ts'
 import type { Stream } from './stream.ts'
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { freePort, go, type ProcessSpec } from '@orderflow/cli'
+import { freePort, go, type ProcessSpec } from '@orderflow/stack/internals'
 import { built, goProgram } from './built.ts'
 
 export const linkTool = built(

@@ -1,4 +1,4 @@
-import { sidecarOf, storedServices } from '@orderflow/cli'
+import { sidecarOf, storedServices } from '@orderflow/stack'
 
 export const orderProcesses: readonly string[] = [
   'kafka',

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
-import { processState, readProcessTable, recordedNames, residentBytes } from '@orderflow/cli'
+import { processState, readProcessTable, recordedNames, residentBytes } from '@orderflow/stack/internals'
 
 export interface ProcessUse {
   name: string

@@ -1,4 +1,4 @@
-import { CliError } from '@orderflow/cli'
+import { CliError } from '@orderflow/stack/base'
 import { expect } from 'chai'
 import { findingsOf, names } from '../network/findings.ts'
 import type { Cell, Started } from '../network/payments.ts'

@@ -1,5 +1,7 @@
 import { type Link, linkTo, linkTool } from '@orderflow/bench/link'
-import { type BrokerPorts, entryOf, eventually, freePort, provisionTools, startProcess } from '@orderflow/cli'
+import { entryOf } from '@orderflow/stack'
+import { eventually } from '@orderflow/stack/base'
+import { type BrokerPorts, freePort, provisionTools, startProcess } from '@orderflow/stack/internals'
 
 /** The servers that a replica uses. A replica is a service with its sidecar. */
 export const servers = ['store', 'kafka'] as const

@@ -1,5 +1,5 @@
 import { globSync } from 'node:fs'
-import { CliError, reportError, runTool, timed } from '@orderflow/cli'
+import { CliError, reportError, runTool, timed } from '@orderflow/stack/base'
 import { requireFolders } from '../folders.ts'
 import { moveCode } from './move-code.ts'
 

@@ -1,6 +1,6 @@
 import { cpSync, existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { repository } from '@orderflow/cli'
+import { repository } from '@orderflow/stack/base'
 import { constantsIn, movedManifest, movedReadme, movedServices, movedSettings, movedTrust } from './files.ts'
 import { movedSource } from './source.ts'
 
@@ -14,7 +14,7 @@ export function moveCode(from: string, to: string): string[] {
     ...readJson(join(to, 'event-gateway/package.json')).dependencies,
     [contract.name]: contract.version,
   }
-  const defaults = readJson(join(repository, 'packages/cli/src/new-service/template/appsettings.json'))
+  const defaults = readJson(join(repository, 'packages/stack/templates/new-service/appsettings.json'))
 
   const names = Object.keys(old.services)
   const services = names.filter((name) => !existsSync(join(to, name)))

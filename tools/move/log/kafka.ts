@@ -1,6 +1,7 @@
-import { CliError, poll, withAdmin } from '@orderflow/cli'
 import { protocolErrors } from '@orderflow/service-kit/kafka'
 import { rootMessage } from '@orderflow/service-kit/operations'
+import { CliError, poll } from '@orderflow/stack/base'
+import { withAdmin } from '@orderflow/stack/operate'
 import type { Side } from './settings.ts'
 
 /** The longest time until a Kafka that has just started accepts connections. */

@@ -1,22 +1,19 @@
+import { deadLetterTopic } from '@orderflow/envelope'
+import { type GroupLock, type LogReader, openLog } from '@orderflow/service-kit/operations'
+import { CliError, reportError, timed } from '@orderflow/stack/base'
 import {
-  CliError,
   type Counts,
   checkTopic,
-  copyError,
   copyTopic,
   groupPositions,
   movePositions,
   openTarget,
-  reportError,
   requirePartitions,
-  requireStopped,
   type TargetLog,
-  timed,
   withCopyLock,
   withCopySettings,
-} from '@orderflow/cli'
-import { deadLetterTopic } from '@orderflow/envelope'
-import { type GroupLock, type LogReader, openLog } from '@orderflow/service-kit/operations'
+} from '@orderflow/stack/internals'
+import { copyError, requireStopped } from '@orderflow/stack/operate'
 import { requireFolders } from '../folders.ts'
 import { requireTopics } from './kafka.ts'
 import { Offsets } from './offsets.ts'

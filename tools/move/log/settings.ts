@@ -1,9 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
-import { CliError, kafkaConnection, kafkaPasswords, operatorUser, pemOf, runTool, securedKafka } from '@orderflow/cli'
 import { momentProblem, parseMoment } from '@orderflow/envelope'
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
+import { kafkaPasswords, securedKafka } from '@orderflow/stack'
+import { CliError, pemOf, runTool } from '@orderflow/stack/base'
+import { kafkaConnection, operatorUser } from '@orderflow/stack/operate'
 
 /** The log of an application: its Kafka, and the keys with which its services sign events. */
 export interface Side {

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import type { CopiedRecord, Counts } from '@orderflow/cli'
 import { deadLetterTopic, deterministicId, parseEnvelope, type ReceivedEnvelope, recordId } from '@orderflow/envelope'
 import {
   type DeadLetter,
@@ -15,6 +14,7 @@ import {
 } from '@orderflow/service-kit/log'
 import { noteHeaders, replayedRecord } from '@orderflow/service-kit/operations'
 import { signatureHeader } from '@orderflow/service-kit/trust'
+import type { CopiedRecord, Counts } from '@orderflow/stack/internals'
 import type { Offsets } from './offsets.ts'
 
 export interface Translated extends CopiedRecord {

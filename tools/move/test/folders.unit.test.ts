@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { CliError } from '@orderflow/cli'
+import { CliError } from '@orderflow/stack/base'
 import { expect } from 'chai'
 import { requireFolders } from '../folders.ts'
 

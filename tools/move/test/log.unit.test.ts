@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { type Counts, copyTopic, repository } from '@orderflow/cli'
 import { parseEnvelope, recordId } from '@orderflow/envelope'
 import {
   deadLetterHeaders,
@@ -18,6 +17,8 @@ import {
   replayedRecord,
 } from '@orderflow/service-kit/operations'
 import { createSigner, signatureHeader } from '@orderflow/service-kit/trust'
+import { repository } from '@orderflow/stack/base'
+import { type Counts, copyTopic } from '@orderflow/stack/internals'
 import { expect } from 'chai'
 import { Offsets } from '../log/offsets.ts'
 import { signerOf } from '../log/sign.ts'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { CopiedRecord, TargetLog } from '@orderflow/cli'
 import { type LogReader, type LogRecord, positionText, type RecordPosition } from '@orderflow/service-kit/log'
+import type { CopiedRecord, TargetLog } from '@orderflow/stack/internals'
 
 interface Fixture {
   signingKey: string

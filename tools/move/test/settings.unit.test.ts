@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { CliError } from '@orderflow/cli'
+import { CliError } from '@orderflow/stack/base'
 import { expect } from 'chai'
 import { sideOf } from '../log/settings.ts'
 

@@ -1,5 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { services } from '@orderflow/stack'
+import { repository } from '@orderflow/stack/base'
 import { expect } from 'chai'
 import {
   type LockedPackage,
@@ -9,9 +11,7 @@ import {
   runtimeFolders,
   runtimePackages,
   shippedPackages,
-} from '../../src/commands/sbom.ts'
-import { repository } from '../../src/lib/paths.ts'
-import { services } from '../../src/lib/services.ts'
+} from '../sbom.ts'
 
 const lock = readLock()
 const withLicense = (license: string | undefined): LockedPackage => {

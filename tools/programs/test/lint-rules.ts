@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { repository } from '@orderflow/stack/base'
 import { after, before } from 'mocha'
-import { repository } from '../../src/lib/paths.ts'
 
 /**
  * Prepares a folder for a suite. Biome applies only the repository's own lint rules there.

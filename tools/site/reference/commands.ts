@@ -1,17 +1,15 @@
 import { execFileSync } from 'node:child_process'
-import { commandGroups, programFile, repository } from '@orderflow/cli'
+import { type Command, commandGroups } from '@orderflow/cli'
+import { programFile, repository } from '@orderflow/stack/base'
 import { block, code, type Generated, table } from './markdown.ts'
 
-/** A group of commands that only other commands call. */
-const internal = 'Run in a pod of the cluster'
-
 /** Returns the page of all commands: those of `./orderflow` and `envelope`, and the targets of make. */
-export function commandsPage(): Generated {
-  const groups = Object.entries(commandGroups).filter(([title]) => title !== internal)
-  const parts = groups.map(([title, commands]) => {
-    const texts = Object.entries(commands).map(([name, command]) => commandText(name, command))
-    return `## ${title.replace(/ \(docs\/.*\)$/, '')}\n\n${texts.join('')}`
+export async function commandsPage(): Promise<Generated> {
+  const groups = Object.entries(commandGroups).map(async ([title, { summaries, load }]) => {
+    const texts = Object.entries(summaries).map(async ([name, summary]) => commandText(name, summary, await load(name)))
+    return `## ${title.replace(/ \(docs\/.*\)$/, '')}\n\n${(await Promise.all(texts)).join('')}`
   })
+  const parts = await Promise.all(groups)
   return {
     name: 'commands',
     title: 'All commands',
@@ -28,9 +26,7 @@ export function commandsPage(): Generated {
   }
 }
 
-type Command = (typeof commandGroups)[string][string]
-
-function commandText(name: string, { summary, parameters = '', options = {}, more = '' }: Command): string {
+function commandText(name: string, summary: string, { parameters = '', options = {}, more = '' }: Command): string {
   const rows = Object.entries(options).map(([option, { value, summary: meaning }]) => [
     code(value ? `--${option} ${value}` : `--${option}`),
     prose(meaning),

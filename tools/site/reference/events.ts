@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { application, doesConsume, repository, services } from '@orderflow/cli'
+import { application, doesConsume, services } from '@orderflow/stack'
+import { repository } from '@orderflow/stack/base'
 import { code, type Generated, json, type Schema, table } from './markdown.ts'
 
 interface Message {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { repository } from '@orderflow/cli'
+import { repository } from '@orderflow/stack/base'
 import { testedServices } from '@orderflow/test-kit'
 import type { Page } from '../pages.ts'
 import { alertsPage } from './alerts.ts'
@@ -20,7 +20,7 @@ export async function referencePages(): Promise<Page[]> {
     return settingsOf(service, JSON.parse(defaults) as Defaults)
   })
   const pages = [
-    commandsPage(),
+    await commandsPage(),
     settingsPage(settings),
     eventsPage(),
     ...(await Promise.all(services.map(httpPage))),

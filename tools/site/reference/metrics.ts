@@ -1,6 +1,6 @@
-import { streamMetrics } from '@orderflow/cli'
 import { createMetrics } from '@orderflow/service-kit/metrics'
 import { scrape } from '@orderflow/service-kit/testing'
+import { streamMetrics } from '@orderflow/stack/internals'
 import { type Metric, Registry } from 'prom-client'
 import { code, type Generated, table } from './markdown.ts'
 

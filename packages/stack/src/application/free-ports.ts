@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { connect, createServer, type Server } from 'node:net'
-import { CliError } from './error.ts'
+import { CliError } from '../base/error.ts'
+import { commandOf } from '../base/process-table.ts'
 import { loopbacks, type ServicePorts, type StackPorts } from './ports.ts'
-import { commandOf } from './process-table.ts'
 import { services } from './services.ts'
 
 /** Reserves unused ports for a test's stack until this process ends. */

@@ -4,11 +4,14 @@ import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { applicationFile } from '@orderflow/service-kit/application-file'
 
-/** The folder of this package, for example `node_modules/@orderflow/cli`. */
-export const cliFolder = dirname(dirname(import.meta.dirname))
+/** The folder of this package, for example `node_modules/@orderflow/stack`. */
+export const stackFolder = dirname(dirname(import.meta.dirname))
+
+/** Returns the path of a file that programs, images or applications get as it is, or with values in place of `{{name}}`. */
+export const templateFile = (path: string): string => join(stackFolder, 'templates', path)
 
 /** The application's folder: the nearest folder above this package with a services.json. */
-export const repository = dirname(applicationFile(cliFolder))
+export const repository = dirname(applicationFile(stackFolder))
 
 /** The name in the application's package.json, without its scope. Names of images and containers begin with it. */
 export const applicationName: string = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8')).name.replace(
@@ -17,13 +20,13 @@ export const applicationName: string = JSON.parse(readFileSync(join(repository, 
 )
 
 /** The version of all packages. */
-export const packagesVersion: string = JSON.parse(readFileSync(join(cliFolder, 'package.json'), 'utf8')).version
+export const packagesVersion: string = JSON.parse(readFileSync(join(stackFolder, 'package.json'), 'utf8')).version
 
 /** True if this package is installed in an application. In the repository of the packages, it is a folder of `packages/`. */
-export const isInstalled = cliFolder.includes('/node_modules/')
+export const isInstalled = stackFolder.includes('/node_modules/')
 
 /** Returns the path of a file of our packages, for messages. It is relative to the application's folder. */
-export const packageFile = (path: string): string => relative(repository, join(dirname(cliFolder), path))
+export const packageFile = (path: string): string => relative(repository, join(dirname(stackFolder), path))
 
 /** Returns the file of a program that a package exports, or that this package lists in `imports`, such as `#exporter`. */
 export const programFile = (name: string): string => fileURLToPath(import.meta.resolve(name))
@@ -60,8 +63,8 @@ interface Versions {
   jaeger: string
 }
 
-/** `node` of this package reads this file with sed. */
-export const versions = JSON.parse(readFileSync(join(cliFolder, 'versions.json'), 'utf8')) as Versions
+/** `packages/cli/node` reads this file with sed. */
+export const versions = JSON.parse(readFileSync(join(stackFolder, 'versions.json'), 'utf8')) as Versions
 
 /** Returns the folder of provisioned tools, which all checkouts share. `packages/cli/node` uses it, too. */
 export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {

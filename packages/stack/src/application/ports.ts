@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
-import { CliError } from './error.ts'
+import { CliError } from '../base/error.ts'
 import { localFolder, repository } from './paths.ts'
 import { application, entryOf, ofServices, type Service, services } from './services.ts'
 import { changeStack, readStack } from './stack-record.ts'

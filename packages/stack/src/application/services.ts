@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { readApplication, type ServiceEntry, type Topic, topicOfEvent } from '@orderflow/service-kit/application'
-import { CliError } from './error.ts'
+import { CliError } from '../base/error.ts'
 import { repository } from './paths.ts'
 
 export type { Surroundings, Urgency } from '@orderflow/service-kit/application'

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { join } from 'node:path'
-import { withLock } from './lock.ts'
+import { withLock } from '../base/lock.ts'
 
 /** The lock that the current work holds. Work that continues after the release does not hold it any more. */
 const current = new AsyncLocalStorage<{ folder: string; isHeld: boolean }>()

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { CliError } from './error.ts'
-import { replaceFile } from './files.ts'
+import { CliError } from '../base/error.ts'
+import { replaceFile } from '../base/files.ts'
 
 /**
  * The properties with which a stack was started. Later commands read them here, because their shell may have other variables, and a lost disk removes

@@ -1,4 +1,4 @@
-import { CliError } from './error.ts'
+import { CliError } from '../base/error.ts'
 
 /** Settings of services and sidecars: those of appsettings.json as Section__Key, and the destination of traces (components/configuration.yaml). */
 const settings = [/^[A-Z][A-Za-z]*__\w+$/, /^OTEL_\w+$/]
@@ -30,7 +30,7 @@ export const givenVariables = (env: NodeJS.ProcessEnv): Variables =>
   select(env, (name) => isSetting(name) || isOfMachine(name))
 
 /** Returns the settings of the Kafka that `Stream__Brokers` names. */
-export const namedKafka = (env: NodeJS.ProcessEnv): Variables => select(env, (name) => /^Stream__\w+$/.test(name))
+export const streamVariables = (env: NodeJS.ProcessEnv): Variables => select(env, (name) => /^Stream__\w+$/.test(name))
 
 /** Returns the other variables of a shell, with which a program of a stack may run. */
 export function withoutVariables(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {

@@ -1,5 +1,5 @@
 import { headerOf, type LogReader, type LogRecord, positionText, type RecordPosition } from '@orderflow/service-kit/log'
-import { CliError } from '../lib/error.ts'
+import { CliError } from '../base/error.ts'
 
 /** A record to write. It keeps the time of the original. */
 export type CopiedRecord = Pick<LogRecord, 'key' | 'value' | 'headers' | 'timestamp'>

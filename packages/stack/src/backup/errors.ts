@@ -1,7 +1,7 @@
 import { protocolErrors } from '@orderflow/service-kit/kafka'
 import { rootMessage } from '@orderflow/service-kit/operations'
 import { OperationError } from '@orderflow/service-kit/terminal'
-import { CliError } from '../lib/error.ts'
+import { CliError } from '../base/error.ts'
 
 /**
  * Returns the error to report after a failure of Kafka. Returns other errors unchanged.

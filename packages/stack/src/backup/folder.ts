@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, w
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import type { LogReader, LogRecord } from '@orderflow/service-kit/log'
-import { CliError } from '../lib/error.ts'
-import { diskFullError, isDiskFull, removeUnfinished, replaceFile } from '../lib/files.ts'
+import { CliError } from '../base/error.ts'
+import { diskFullError, isDiskFull, removeUnfinished, replaceFile } from '../base/files.ts'
 import { sizeOf } from './copy.ts'
 import type { GroupPosition } from './groups.ts'
 

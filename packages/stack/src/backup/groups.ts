@@ -1,9 +1,9 @@
 import { type KafkaConnection, protocolErrors } from '@orderflow/service-kit/kafka'
 import type { Admin } from '@platformatic/kafka'
+import { CliError } from '../base/error.ts'
+import { poll, withRetries } from '../base/poll.ts'
 import { groupMembers } from '../kafka/readiness.ts'
 import { withAdmin } from '../kafka/topics.ts'
-import { CliError } from '../lib/error.ts'
-import { poll, withRetries } from '../lib/poll.ts'
 
 /** The time after which Kafka removes members that were killed; hosted brokers allow several seconds (`Stream.SessionTimeout`). */
 const sessionMs = 15_000

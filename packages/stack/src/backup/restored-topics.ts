@@ -1,9 +1,9 @@
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import { type Extent, extentsOf } from '@orderflow/service-kit/positions'
 import { settingsOf } from '@orderflow/service-kit/topic-settings'
+import { CliError } from '../base/error.ts'
+import { eventually, withRetries } from '../base/poll.ts'
 import { addPartitions, ensureTopics, type TopicSpec, withAdmin } from '../kafka/topics.ts'
-import { CliError } from '../lib/error.ts'
-import { eventually, withRetries } from '../lib/poll.ts'
 import type { Content } from './folder.ts'
 
 /** The topics of a backup in the Kafka that receives it. */

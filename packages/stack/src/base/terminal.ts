@@ -1,5 +1,5 @@
 import { styleText } from 'node:util'
-import { meansYes } from '@orderflow/service-kit/terminal'
+import { meansYes, table } from '@orderflow/service-kit/terminal'
 import { CliError } from './error.ts'
 import { withGuidePaths } from './guides.ts'
 
@@ -8,6 +8,23 @@ type Style = Parameters<typeof styleText>[0]
 /** Colours text on a terminal, unless NO_COLOR is set. */
 export function paint(style: Style, text: string): string {
   return styleText(style, text, { stream: process.stdout })
+}
+
+type Colour = 'bold' | 'green' | 'red' | 'dim'
+
+/** A line in one colour. */
+export interface ColouredLine {
+  text: string
+  colour: Colour
+}
+
+/** Returns the lines of a table with a bold header. */
+export function colouredTable(header: string[], rows: readonly { cells: string[]; colour: Colour }[]): ColouredLine[] {
+  const colours: Colour[] = ['bold', ...rows.map(({ colour }) => colour)]
+  return table([header, ...rows.map(({ cells }) => cells)]).map((text, index) => ({
+    text,
+    colour: colours[index] as Colour,
+  }))
 }
 
 export function print(line = ''): void {

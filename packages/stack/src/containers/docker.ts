@@ -1,12 +1,11 @@
 import { spawn } from 'node:child_process'
-import { CliError } from '../lib/error.ts'
-import { repository } from '../lib/paths.ts'
-import { runTool } from '../lib/run-tool.ts'
+import { repository } from '../application/paths.ts'
+import { CliError } from '../base/error.ts'
+import { docker } from '../provision/engine.ts'
+import { readProject } from './project.ts'
 import { composeEnvironment } from './variables.ts'
 
-export function docker(...args: string[]): Promise<string> {
-  return runTool('docker', args, { cwd: repository })
-}
+export { docker }
 
 export interface Container {
   Id: string
@@ -23,6 +22,12 @@ export async function containersOf(project: string): Promise<Container[]> {
   if (!ids.trim()) return []
   // biome-ignore lint/plugin/no-spread-arguments: a project has some twenty containers
   return JSON.parse(await docker('inspect', ...ids.trim().split('\n'))) as Container[]
+}
+
+/** Returns an empty list without a Docker engine. */
+export async function containersOfCheckout(): Promise<Container[]> {
+  const project = readProject()
+  return project ? await containersOf(project.name).catch(() => []) : []
 }
 
 /** Returns the container's name in docker-compose.yml. */

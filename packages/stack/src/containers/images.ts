@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { CliError } from '../lib/error.ts'
-import { type ComposeStore, stackImages } from '../lib/images.ts'
-import { withLock } from '../lib/lock.ts'
-import { cacheFolder, cliFolder, repository } from '../lib/paths.ts'
-import { type RunToolOptions, runTool, withHeartbeat } from '../lib/run-tool.ts'
-import { buildImage, recipeHash, recipeOf } from '../offline/recipes.ts'
+import { type ComposeStore, stackImages } from '../application/images.ts'
+import { cacheFolder, repository, stackFolder } from '../application/paths.ts'
+import { CliError } from '../base/error.ts'
+import { withLock } from '../base/lock.ts'
+import { type RunToolOptions, runTool, withHeartbeat } from '../base/run-tool.ts'
 import type { ProvisionOptions } from '../provision/build.ts'
 import { needsOf, requireTools } from '../provision/provision.ts'
 import { canAptGet } from '../provision/tools.ts'
 import { docker } from './docker.ts'
+import { buildImage, recipeHash, recipeOf } from './recipes.ts'
 import { composeEnvironment } from './variables.ts'
 
 const recipeLabel = 'orderflow.recipe'
@@ -18,7 +18,7 @@ const lockTimeoutMs = 60 * 60 * 1000
 
 interface PresentImage {
   name: string
-  /** `recipe` if this machine built the image from packages/cli/src/offline/images. */
+  /** `recipe` if this machine built the image from packages/stack/templates/images. */
   origin: 'registry' | 'recipe'
   /** The program that replaces the real one in a stand-in image. */
   standIn: string | undefined
@@ -182,7 +182,7 @@ async function pullPinned(image: string, options: RunToolOptions): Promise<void>
 }
 
 /** The digests of external images; an empty digest accepts any image of the tag. */
-export const imageDigests = JSON.parse(readFileSync(join(cliFolder, 'image-digests.json'), 'utf8')) as Record<
+export const imageDigests = JSON.parse(readFileSync(join(stackFolder, 'image-digests.json'), 'utf8')) as Record<
   string,
   string
 >

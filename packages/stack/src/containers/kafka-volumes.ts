@@ -1,7 +1,7 @@
+import { localFolder } from '../application/paths.ts'
+import { changeStack, readStack } from '../application/stack-record.ts'
 import { brokerNames } from '../kafka/broker.ts'
 import { logLost } from '../kafka/lost-log.ts'
-import { localFolder } from '../lib/paths.ts'
-import { changeStack, readStack } from '../lib/stack-record.ts'
 import { docker } from './docker.ts'
 import { type ComposeServers, type Project, readProject } from './project.ts'
 

@@ -2,16 +2,17 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
+import type { ComposeStore } from '../application/images.ts'
+import { jaegerVariables } from '../application/jaeger.ts'
+import { applicationName, repository } from '../application/paths.ts'
+import { brokerPorts, containerPorts, defaultPorts } from '../application/ports.ts'
+import { ofServices, type Service, services, storedServices } from '../application/services.ts'
+import { bodyOf, isFor, isLasting, makeCertificate, newSecret, pemOf } from '../base/credentials.ts'
+import { CliError } from '../base/error.ts'
+import { removeUnfinished, replaceFile } from '../base/files.ts'
 import { type Brokers, brokerNames } from '../kafka/broker.ts'
 import { addressAt, securedKafka } from '../kafka/connection.ts'
 import { exporterUser, operatorUser, publishUser } from '../kafka/rights.ts'
-import { bodyOf, isFor, isLasting, makeCertificate, newSecret, pemOf } from '../lib/credentials.ts'
-import { removeUnfinished, replaceFile } from '../lib/files.ts'
-import type { ComposeStore } from '../lib/images.ts'
-import { jaegerVariables } from '../lib/jaeger.ts'
-import { applicationName, repository } from '../lib/paths.ts'
-import { brokerPorts, containerPorts, defaultPorts } from '../lib/ports.ts'
-import { ofServices, type Service, services, storedServices } from '../lib/services.ts'
 import type { Reached } from '../runner.ts'
 
 /** The servers of a stack, which `.env` selects by the names of Compose files. */
@@ -173,6 +174,13 @@ export function readProject(folder = repository): Project | undefined {
       grafana: profiles.includes('grafana') ? port('GRAFANA_PORT', containerPorts.grafana) : undefined,
     },
   }
+}
+
+/** @throws {CliError} `not-running` before the first start */
+export function requireProject(): Project {
+  const project = readProject()
+  if (project) return project
+  throw new CliError('not-running', 'the stack is not running', { nextStep: 'make up' })
 }
 
 /** Returns a name such as `ORDER_HTTP_PORT`. */

@@ -1,4 +1,4 @@
-import { operateProgram, requireStoresUnused, sidecarOf, storedServices } from '../lib/services.ts'
+import { operateProgram, requireStoresUnused, sidecarOf, storedServices } from '../application/services.ts'
 import { compose, containersOf, serviceOf } from './docker.ts'
 import { composeFiles } from './replicas.ts'
 

@@ -3,19 +3,9 @@ import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, stat
 import { cp, mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
-import {
-  baseImage,
-  daprdImage,
-  jaegerImage,
-  kafkaImage,
-  mongoImage,
-  nodeImage,
-  postgresqlImage,
-  prometheusImage,
-  reaperImage,
-} from '../lib/images.ts'
-import { cliFolder, daprdFile, kafkaJarsFolder, versions } from '../lib/paths.ts'
-import { runTool, withHeartbeat } from '../lib/run-tool.ts'
+import { images } from '../application/images.ts'
+import { daprdFile, kafkaJarsFolder, templateFile, versions } from '../application/paths.ts'
+import { runTool, withHeartbeat } from '../base/run-tool.ts'
 import { checkHash, hashOf, type Provisioned, type ProvisionOptions } from '../provision/build.ts'
 import {
   daprdTool,
@@ -44,7 +34,7 @@ export interface Recipe {
   addParts?: (context: string, options: ProvisionOptions) => Promise<void> | void
 }
 
-const recipesFolder = join(cliFolder, 'src/offline/images')
+const recipesFolder = templateFile('images')
 const read = (...path: string[]) => readFileSync(join(...path), 'utf8')
 const plain = { args: {}, content: [], needs: [], parts: [] }
 
@@ -59,43 +49,49 @@ const folder = (name: string) => join(recipesFolder, name)
 /** Returns the recipe of an image with one tool, which the build context contains as `name`. */
 function recipeOfTool(name: string, version: string, tool: Provisioned, cached: string): Recipe {
   const addParts = (context: string) => cpSync(cached, join(context, name), { recursive: true })
-  return { ...plain, folder: folder(name), from: [baseImage], content: [version], parts: [tool], addParts }
+  return { ...plain, folder: folder(name), from: [images.base], content: [version], parts: [tool], addParts }
 }
 
 /** @throws {Error} for an image without a recipe */
 export function recipeOf(image: string): Recipe {
   switch (image) {
-    case baseImage:
+    case images.base:
       return { ...plain, folder: folder('base'), from: [], content: [trusted()] }
-    case nodeImage: {
+    case images.node: {
       const content = [versions.node, versions.npm]
-      return { ...plain, folder: folder('node'), from: [baseImage], content, needs: [npm], addParts: addNode }
+      return { ...plain, folder: folder('node'), from: [images.base], content, needs: [npm], addParts: addNode }
     }
-    case kafkaImage:
+    case images.kafka:
       return {
         ...plain,
         folder: folder('kafka'),
-        from: [baseImage],
-        content: [versions.kafka, read(cliFolder, 'kafka/pom.xml')],
+        from: [images.base],
+        content: [versions.kafka, read(templateFile('kafka/pom.xml'))],
         parts: [kafkaTool()],
         addParts: (context) => cpSync(kafkaJarsFolder(), join(context, 'libs'), { recursive: true }),
       }
-    case daprdImage:
+    case images.daprd:
       return recipeOfTool('daprd', versions.dapr, daprdTool(), daprdFile())
-    case mongoImage: {
+    case images.mongo: {
       const [, version] = /^SecantusDB==(\S+)/m.exec(read(folder('mongo'), 'requirements.txt')) ?? []
-      const args = { NODE_IMAGE: nodeImage }
-      return { ...plain, folder: folder('mongo'), from: [baseImage, nodeImage], args, standIn: `SecantusDB ${version}` }
+      const args = { NODE_IMAGE: images.node }
+      return {
+        ...plain,
+        folder: folder('mongo'),
+        from: [images.base, images.node],
+        args,
+        standIn: `SecantusDB ${version}`,
+      }
     }
-    case postgresqlImage:
-      return { ...plain, folder: folder('postgres'), from: [baseImage], standIn: 'PostgreSQL 15 of Debian 12' }
-    case jaegerImage:
+    case images.postgresql:
+      return { ...plain, folder: folder('postgres'), from: [images.base], standIn: 'PostgreSQL 15 of Debian 12' }
+    case images.jaeger:
       return recipeOfTool('jaeger', versions.jaeger, jaegerTool(), jaegerFile())
-    case prometheusImage:
+    case images.prometheus:
       return recipeOfTool('prometheus', versions.prometheus, prometheusTool(), prometheusFolder())
-    case reaperImage: {
+    case images.reaper: {
       const standIn = "a reaper with ryuk's protocol"
-      return { ...plain, folder: folder('ryuk'), from: [nodeImage], args: { NODE_IMAGE: nodeImage }, standIn }
+      return { ...plain, folder: folder('ryuk'), from: [images.node], args: { NODE_IMAGE: images.node }, standIn }
     }
     default:
       throw new Error(`no recipe for ${image}`)

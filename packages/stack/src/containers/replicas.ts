@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { replaceFile } from '../lib/files.ts'
-import { localFolder, repository } from '../lib/paths.ts'
-import { loopbacks } from '../lib/ports.ts'
-import { ofServices, type Service, serviceNamed, sidecarOf } from '../lib/services.ts'
+import { localFolder, repository } from '../application/paths.ts'
+import { loopbacks } from '../application/ports.ts'
+import { ofServices, type Service, serviceNamed, sidecarOf } from '../application/services.ts'
+import { replaceFile } from '../base/files.ts'
 import { docker } from './docker.ts'
 import { defaultServers, filesOf, readProject } from './project.ts'
 

@@ -1,10 +1,10 @@
-import { table } from '@orderflow/service-kit/terminal'
-import { CliError } from '../lib/error.ts'
-import { formatDuration } from '../lib/terminal.ts'
-import type { StackStatus } from '../runner.ts'
-import { type Container, containersOf, serviceOf } from './docker.ts'
+import { readinessCommand, type Service, services } from '../application/services.ts'
+import { CliError } from '../base/error.ts'
+import { colouredTable, formatDuration } from '../base/terminal.ts'
+import type { Readiness, ServiceProbe, StackStatus } from '../runner.ts'
+import { type Container, containersOf, containersOfCheckout, docker, serviceOf } from './docker.ts'
 import type { Project } from './project.ts'
-import { expectedContainers } from './replicas.ts'
+import { expectedContainers, podOf } from './replicas.ts'
 
 interface Row {
   name: string
@@ -19,15 +19,9 @@ export async function dockerStatus(project: Project): Promise<StackStatus> {
   const rows = await readRows(project)
   const isOff = isStopped(rows)
   const colourOf = ({ isWell }: Row): 'dim' | 'green' | 'red' => (isOff ? 'dim' : isWell ? 'green' : 'red')
-  const [header = '', ...lines] = table([
-    ['CONTAINER', 'STATE', 'UPTIME'],
-    ...rows.map(({ name, state, uptime }) => [name, state, uptime]),
-  ])
+  const lines = rows.map((row) => ({ cells: [row.name, row.state, row.uptime], colour: colourOf(row) }))
   return {
-    lines: [
-      { text: header, colour: 'bold' },
-      ...lines.map((text, index) => ({ text, colour: colourOf(rows[index] as Row) })),
-    ],
+    lines: colouredTable(['CONTAINER', 'STATE', 'UPTIME'], lines),
     unwell: isOff ? undefined : unwell(rows),
     nextStep: 'make up',
   }
@@ -76,4 +70,22 @@ function isWell({ State, ...container }: Container): boolean {
 function stateOf({ State }: Container): string {
   if (State.Status === 'exited') return `exited (${State.ExitCode})`
   return State.Health ? `${State.Status}, ${State.Health.Status}` : State.Status
+}
+
+/** Calls each service inside its container, because only the first replica has a published port. */
+export async function runningServices(): Promise<ServiceProbe[]> {
+  const running = (await containersOfCheckout()).filter(({ State }) => State.Status === 'running')
+  return running.flatMap((container) => {
+    const service = services.find((each) => isReplicaOf(serviceOf(container), each))
+    if (!service) return []
+    // biome-ignore lint/plugin/no-spread-arguments: four arguments
+    const printed = () => docker('exec', container.Id, ...readinessCommand(service))
+    const ask = async () => JSON.parse(await printed()) as Readiness
+    return [{ name: serviceOf(container), ask }]
+  })
+}
+
+function isReplicaOf(container: string, service: Service): boolean {
+  const [, , first] = podOf(service)
+  return container === first || (container.startsWith(`${first}-`) && /^\d+$/.test(container.slice(first.length + 1)))
 }

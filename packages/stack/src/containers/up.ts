@@ -1,16 +1,17 @@
+import { type ComposeStore, images, stackImages } from '../application/images.ts'
+import { localFolder, repository } from '../application/paths.ts'
+import { services } from '../application/services.ts'
+import { withStackLock } from '../application/stack-lock.ts'
+import { CliError } from '../base/error.ts'
+import { poll, withRetries } from '../base/poll.ts'
+import { withHeartbeat } from '../base/run-tool.ts'
+import type { Brokers } from '../kafka/broker.ts'
 import { brokersMissing, type Missing, untilAllConsume } from '../kafka/readiness.ts'
 import { ensureTopics, topics } from '../kafka/topics.ts'
-import { CliError } from '../lib/error.ts'
-import { grafanaImage, jaegerImage, prometheusImage, stackImages } from '../lib/images.ts'
-import { localFolder, repository } from '../lib/paths.ts'
-import { poll, withRetries } from '../lib/poll.ts'
-import { withHeartbeat } from '../lib/run-tool.ts'
-import { services } from '../lib/services.ts'
-import { withStackLock } from '../lib/stack-lock.ts'
 import type { ProvisionOptions } from '../provision/build.ts'
-import type { ProgressOptions } from '../runner.ts'
+import { composeMissing, engineMissing } from '../provision/engine.ts'
+import type { KafkaOptions, ProgressOptions } from '../runner.ts'
 import { type Container, compose, containersOf, docker, serviceOf } from './docker.ts'
-import { composeMissing, engineMissing } from './engine.ts'
 import { buildServiceImages, ensureImages, pull } from './images.ts'
 import { isRecorded, recordBrokers, recordVolumes, requireLog } from './kafka-volumes.ts'
 import {
@@ -32,6 +33,11 @@ interface DockerUpOptions extends DockerKafkaOptions {
   observed: boolean
   /** True to rebuild all stores from the log before services start. */
   rebuild: boolean
+}
+
+/** The caller has checked that this runner supports both. */
+export function optionsOf({ store, brokers, onProgress, signal }: KafkaOptions): DockerKafkaOptions {
+  return { store: store as ComposeStore, brokers: brokers as Brokers, onProgress, signal }
 }
 
 const replicationTimeoutMs = 60 * 60_000
@@ -162,10 +168,10 @@ async function outdatedContainers(project: string): Promise<string[]> {
 
 /** Pulls or builds the observers' images. Grafana is optional, because its image cannot be built. */
 async function addObservers(options: ProvisionOptions): Promise<void> {
-  for (const { name, standIn } of await ensureImages(options, [jaegerImage, prometheusImage])) {
+  for (const { name, standIn } of await ensureImages(options, [images.jaeger, images.prometheus])) {
     if (standIn) options.onProgress(`warning: ${name} is a stand-in: ${standIn}`)
   }
-  const withoutGrafana = (await isHere(grafanaImage)) ? undefined : await pull(grafanaImage, options)
+  const withoutGrafana = (await isHere(images.grafana)) ? undefined : await pull(images.grafana, options)
   if (withoutGrafana)
     options.onProgress(`starting without Grafana, because its image cannot be pulled: ${withoutGrafana}`)
   recordObservers(withoutGrafana ? ['observe'] : ['observe', 'grafana'])

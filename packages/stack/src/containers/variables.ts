@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
-import { CliError } from '../lib/error.ts'
-import { replaceFile } from '../lib/files.ts'
-import { repository } from '../lib/paths.ts'
-import { requireSameVariables } from '../lib/variables.ts'
+import { repository } from '../application/paths.ts'
+import { requireSameVariables } from '../application/variables.ts'
+import { CliError } from '../base/error.ts'
+import { replaceFile } from '../base/files.ts'
 import { envFile, filesOf, withVariables } from './project.ts'
 
 type Variables = Record<string, string>

@@ -1,9 +1,8 @@
 import { once } from 'node:events'
 import { basename, relative } from 'node:path'
-import { watch } from 'chokidar'
-import { repository } from '../lib/paths.ts'
-import { services } from '../lib/services.ts'
-import { contractSources, ownCode, sharedCode } from '../processes/program-files.ts'
+import { repository } from '../application/paths.ts'
+import { services } from '../application/services.ts'
+import { contractSources, ownCode, sharedCode } from '../processes/process/files.ts'
 
 /** The consequences of changed files. */
 export interface Changes {
@@ -54,6 +53,8 @@ export async function watchChanges(
     const path = relative(repository, file)
     return path !== '' && (isUnwanted(path) || !(isInOneOf(path, wanted) || wanted.some((each) => isIn(each, path))))
   }
+  // Loads the module on demand, because other commands do not need it.
+  const { watch } = await import('chokidar')
   const watcher = watch(repository, { ignored: isIgnored, ignoreInitial: true })
   let found: Changes | undefined
   let timer: NodeJS.Timeout | undefined

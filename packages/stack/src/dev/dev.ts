@@ -1,29 +1,35 @@
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { CliError } from '../lib/error.ts'
-import { requireFreePorts } from '../lib/free-ports.ts'
-import { withLock } from '../lib/lock.ts'
-import { localFolder } from '../lib/paths.ts'
-import { localPorts } from '../lib/ports.ts'
-import { entryOf } from '../lib/services.ts'
-import { print as printLine } from '../lib/terminal.ts'
+import { requireFreePorts } from '../application/free-ports.ts'
+import { localFolder } from '../application/paths.ts'
+import { localPorts } from '../application/ports.ts'
+import { entryOf, serviceNamed, services } from '../application/services.ts'
+import { CliError } from '../base/error.ts'
+import { withLock } from '../base/lock.ts'
+import { print as printLine } from '../base/terminal.ts'
+import { asProcesses } from '../processes/as-processes.ts'
 import { followLog, prefixesOf } from '../processes/logs.ts'
-import { createPlan, type Servers } from '../processes/plan.ts'
-import { processState, recordedNames } from '../processes/process-control.ts'
-import { processSpecs } from '../processes/process-spec.ts'
-import { startStack } from '../processes/start.ts'
+import { createPlan, type Servers, serversFrom } from '../processes/plan.ts'
+import { processState, recordedNames } from '../processes/process/control.ts'
+import { processSpecs } from '../processes/process/spec.ts'
+import { startStack } from '../processes/up.ts'
 import type { ProgressOptions } from '../runner.ts'
+import { runningRunner } from '../runners.ts'
+import { chooseServers } from '../start.ts'
 import { watchChanges } from './changes.ts'
 import { createHandler } from './handler.ts'
 import { readableLines } from './log-lines.ts'
 import { createRestarts } from './restarts.ts'
 import { watchTypes } from './types.ts'
 
-export interface DevOptions extends ProgressOptions {
+interface DevOptions extends ProgressOptions {
   /** The names of the services to restart when their code changes. */
   names: readonly string[]
   /** True to open an inspector in each of these services. */
   inspected: boolean
+}
+
+interface StartOptions extends DevOptions {
   servers: Servers
   /** True to rebuild all stores from the log before services start. */
   rebuild: boolean
@@ -34,16 +40,35 @@ const checkEveryMs = 500
 
 /**
  * Starts the stack, and restarts services when their code changes, until `signal` aborts.
- * @throws {CliError} `still-running` if another `make dev` runs, `port-in-use`, `not-running` if another command stops a service
+ * @param asked without names, all services are restarted
+ * @throws {CliError} `usage` for an unknown service or another runner; `still-running` if the stack of another runner runs, or another `make dev`;
+ * `port-in-use`; `not-running` if another command stops a service
  */
-export async function dev(options: DevOptions): Promise<void> {
+export async function dev(env: NodeJS.ProcessEnv, asked: DevOptions): Promise<void> {
+  const named = asked.names.map((name) => serviceNamed(name).name)
+  const { name: local } = asProcesses
+  if (env.STACK && env.STACK !== local) {
+    throw new CliError('usage', `make dev runs the stack as processes, but STACK=${env.STACK}`, {
+      nextStep: `leave STACK out, or set STACK=${local}`,
+    })
+  }
+  const running = await runningRunner()
+  if (running && running !== asProcesses) {
+    throw new CliError('still-running', `make dev needs a stack of processes, but a stack runs ${running.title}`, {
+      nextStep: 'make down, then make dev',
+    })
+  }
+  const { servers, needsRebuild: rebuild } = await chooseServers({ ...env, STACK: local }, asked)
+  const names = named.length > 0 ? [...new Set(named)] : services.map(({ name }) => name)
   const onWait = (pid: number) => {
     throw new CliError('still-running', `make dev already runs (process ${pid})`, { nextStep: 'end it with Ctrl-C' })
   }
-  await withLock(join(localFolder, 'run/dev.lock'), { timeoutMs: 1_000, onWait }, () => start(options))
+  await withLock(join(localFolder, 'run/dev.lock'), { timeoutMs: 1_000, onWait }, () =>
+    start({ ...asked, names, servers: serversFrom(servers), rebuild }),
+  )
 }
 
-async function start({ names, inspected, servers, rebuild, onProgress, signal }: DevOptions): Promise<void> {
+async function start({ names, inspected, servers, rebuild, onProgress, signal }: StartOptions): Promise<void> {
   const inspectors = inspected ? names : []
   const plan = await createPlan(localFolder, localPorts(), servers, inspectors)
   const specs = processSpecs(plan)

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { programFile, repository } from '../lib/paths.ts'
-import { runTool } from '../lib/run-tool.ts'
+import { programFile, repository } from '../application/paths.ts'
+import { runTool } from '../base/run-tool.ts'
 import type { Changes } from './changes.ts'
 import type { Restarts } from './restarts.ts'
 
@@ -35,7 +35,7 @@ export function createHandler(restarts: Restarts, print: (line: string) => void,
   /** Runs `make generate`. Returns false if a schema or services.json is invalid. */
   async function generates(): Promise<boolean> {
     // A new process, because this process has read the old schemas.
-    const ended = runTool(process.execPath, [programFile('#cli'), 'generate'], {
+    const ended = runTool(process.execPath, [programFile('#generate')], {
       cwd: repository,
       onLine: print,
       signal,

@@ -1,4 +1,4 @@
-import { paint } from '../lib/terminal.ts'
+import { paint } from '../base/terminal.ts'
 
 const levels: Record<string, Parameters<typeof paint>[0]> = {
   trace: 'dim',

@@ -1,11 +1,11 @@
 import { get } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
-import { CliError } from '../lib/error.ts'
-import { entryOf } from '../lib/services.ts'
-import { withStackLock } from '../lib/stack-lock.ts'
+import { entryOf } from '../application/services.ts'
+import { withStackLock } from '../application/stack-lock.ts'
+import { CliError } from '../base/error.ts'
 import type { Plan } from '../processes/plan.ts'
-import { processState, startProcess, stopProcess } from '../processes/process-control.ts'
-import { processSpecs } from '../processes/process-spec.ts'
+import { processState, startProcess, stopProcess } from '../processes/process/control.ts'
+import { processSpecs } from '../processes/process/spec.ts'
 
 /** The time for which a service may answer its open requests. A service at a breakpoint cannot end itself. */
 const graceMs = 500

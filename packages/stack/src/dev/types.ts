@@ -3,8 +3,7 @@ import { once } from 'node:events'
 import { setPriority } from 'node:os'
 import { join, relative } from 'node:path'
 import { createInterface } from 'node:readline'
-import { watch } from 'chokidar'
-import { localFolder, repository } from '../lib/paths.ts'
+import { localFolder, repository } from '../application/paths.ts'
 
 /** The niceness of the compiler, so that services restart first. */
 const niceness = 10
@@ -37,6 +36,8 @@ export async function watchTypes(
     // One after the other, because all write the same file.
     last = last.then(() => checkTypes(folder, state, print, own))
   }
+  // Loads the module on demand, because other commands do not need it.
+  const { watch } = await import('chokidar')
   const watcher = watch(folder, {
     ignored: (file, stats) => {
       const path = relative(folder, file)

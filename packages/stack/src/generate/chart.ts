@@ -1,12 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { connectionStrings, kafkaPasswords, variableOf } from '../containers/project.ts'
-import { operationNames } from '../kafka/access.ts'
-import { type Right, stackRights } from '../kafka/rights.ts'
-import { topics } from '../kafka/topics.ts'
-import { daprdImage } from '../lib/images.ts'
-import { applicationName, cliFolder, imagePath, packagesVersion, programFile } from '../lib/paths.ts'
-import { defaultPorts } from '../lib/ports.ts'
+import { images } from '../application/images.ts'
+import { applicationName, imagePath, packagesVersion, programFile, templateFile } from '../application/paths.ts'
+import { defaultPorts } from '../application/ports.ts'
 import {
   entryOf,
   isKnownBySignature,
@@ -15,7 +10,11 @@ import {
   type Service,
   services,
   storedServices,
-} from '../lib/services.ts'
+} from '../application/services.ts'
+import { connectionStrings, kafkaPasswords, variableOf } from '../containers/project.ts'
+import { operationNames } from '../kafka/access.ts'
+import { type Right, stackRights } from '../kafka/rights.ts'
+import { topics } from '../kafka/topics.ts'
 import { keptOfSidecars } from '../observe/config.ts'
 import {
   daprdFlags,
@@ -24,7 +23,7 @@ import {
   watcherLimits,
   watcherMalloc,
   watcherSettings,
-} from '../processes/process-spec.ts'
+} from '../processes/process/spec.ts'
 import { filledIn, generated } from './text.ts'
 
 /**
@@ -33,7 +32,7 @@ import { filledIn, generated } from './text.ts'
  * @param resources the files of `components/` that the chart contains, by path
  */
 export function chartFiles(resources: ReadonlyMap<string, string>): [path: string, text: string][] {
-  const templates = readdirSync(join(cliFolder, 'chart/templates'))
+  const templates = readdirSync(templateFile('chart/templates'))
   return [
     [
       'chart/Chart.yaml',
@@ -47,7 +46,7 @@ export function chartFiles(resources: ReadonlyMap<string, string>): [path: strin
   ]
 }
 
-const own = (path: string) => readFileSync(join(cliFolder, path), 'utf8')
+const own = (path: string) => readFileSync(templateFile(path), 'utf8')
 const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`
 
 function valuesFile(): string {
@@ -88,7 +87,7 @@ function facts(): object {
     partitions: partitions.containers,
     services: Object.fromEntries(services.map((service) => [service.name, serviceFacts(service)])),
     sidecar: {
-      image: daprdImage,
+      image: images.daprd,
       http: sidecarPorts.daprHttp,
       grpc: sidecarPorts.daprGrpc,
       metrics: sidecarPorts.daprMetrics,

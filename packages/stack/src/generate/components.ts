@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { CliError } from '../lib/error.ts'
-import { repository } from '../lib/paths.ts'
+import { repository } from '../application/paths.ts'
 import {
   consumerComponents,
   outsideEvents,
@@ -10,7 +9,8 @@ import {
   services,
   storedServices,
   type Urgency,
-} from '../lib/services.ts'
+} from '../application/services.ts'
+import { CliError } from '../base/error.ts'
 import { generated } from './text.ts'
 
 /** A setting of a component. The reason (`why`) becomes a comment, but only in the first component of the file. */

@@ -1,8 +1,8 @@
+import { images } from '../application/images.ts'
+import { brokerPorts, defaultPorts } from '../application/ports.ts'
+import { services, sidecarOf } from '../application/services.ts'
 import { brokerPortVariable } from '../containers/project.ts'
 import { brokerNames, brokerSettings, clusterSecurity, replicationSettings } from '../kafka/broker.ts'
-import { kafkaImage } from '../lib/images.ts'
-import { brokerPorts, defaultPorts } from '../lib/ports.ts'
-import { services, sidecarOf } from '../lib/services.ts'
 import { brokerSecrets, brokerVariables } from './compose.ts'
 import { filledIn, generated } from './text.ts'
 
@@ -24,7 +24,7 @@ export function composeBrokersFile(): string {
     inside: all(19092),
     controllers: all(9093),
     setupBrokers: all(9094),
-    image: kafkaImage,
+    image: images.kafka,
     settings: brokerVariables({ ...brokerSettings, ...replicationSettings, ...security }, '  '),
     initialControllers: names.map((name, index) => `${index + 1}@${name}:9093:${directoryId(index + 1)}`).join(),
     brokers: names.map(brokerPart).join(''),

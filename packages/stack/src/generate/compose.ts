@@ -1,13 +1,19 @@
 import { existsSync } from 'node:fs'
 import { join, relative } from 'node:path'
+import { images, serviceImage } from '../application/images.ts'
+import { applicationName, isInstalled, programFile, repository, templateFile, versions } from '../application/paths.ts'
+import { containerPorts, defaultPorts } from '../application/ports.ts'
+import {
+  entryOf,
+  isKnownBySignature,
+  type Service,
+  services,
+  sidecarOf,
+  storedServices,
+} from '../application/services.ts'
 import { connectionStrings, kafkaPasswords, variableOf } from '../containers/project.ts'
 import { podOf } from '../containers/replicas.ts'
 import { brokerHeap, brokerMachine, brokerSecurity, brokerSettings, brokerVariable } from '../kafka/broker.ts'
-import { postgresqlImage, serviceImage } from '../lib/images.ts'
-import { applicationName, cliFolder, isInstalled, programFile, repository, versions } from '../lib/paths.ts'
-import { containerPorts, defaultPorts } from '../lib/ports.ts'
-import { postgresqlSettings, postgresqlUri, postgresqlUser, tablesUser } from '../lib/postgresql.ts'
-import { entryOf, isKnownBySignature, type Service, services, sidecarOf, storedServices } from '../lib/services.ts'
 import { podsOf } from '../observe/config.ts'
 import {
   daprdFlags,
@@ -17,7 +23,8 @@ import {
   watcherLimits,
   watcherMalloc,
   watcherSettings,
-} from '../processes/process-spec.ts'
+} from '../processes/process/spec.ts'
+import { postgresqlSettings, postgresqlUri, postgresqlUser, tablesUser } from '../stores/databases.ts'
 import { filledIn, generated } from './text.ts'
 
 /** Returns docker-compose.yml, from the template in `containers/`. */
@@ -28,7 +35,7 @@ export function composeFile(): string {
     ...Object.fromEntries(
       Object.entries({ ...defaultPorts, ...containerPorts }).map(([part, port]) => [part, String(port)]),
     ),
-    cli: relative(repository, cliFolder),
+    templates: relative(repository, templateFile('')),
     setupArguments: isInstalled ? '' : ', args: { SERVICE: packages/cli }',
     exporterProgram: join('/app', relative(repository, programFile('#exporter'))),
     broker: brokerVariables({ ...brokerSettings, ...brokerSecurity(listeners, brokerSecrets) }, '      '),
@@ -197,7 +204,7 @@ services:
   mongo: !reset null
 
   postgresql:
-    image: ${postgresqlImage}
+    image: ${images.postgresql}
     logging:
       driver: json-file
       options: { max-size: 10m, max-file: "3" }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-import { packageFile } from '../lib/paths.ts'
-import { defaultPorts } from '../lib/ports.ts'
-import { entryOf, services } from '../lib/services.ts'
+import { packageFile } from '../application/paths.ts'
+import { defaultPorts } from '../application/ports.ts'
+import { entryOf, services } from '../application/services.ts'
 
 const allServices = 'All services'
 const prefix = 'Attach to '

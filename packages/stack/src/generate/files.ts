@@ -1,10 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { brokersFile, postgresqlFile } from '../containers/project.ts'
-import { replaceFile } from '../lib/files.ts'
-import { cliFolder, isInstalled, programFile, repository, versions } from '../lib/paths.ts'
-import { defaultPorts } from '../lib/ports.ts'
+import { isInstalled, programFile, repository, templateFile, versions } from '../application/paths.ts'
+import { defaultPorts } from '../application/ports.ts'
 import {
   application,
   consumerComponents,
@@ -14,8 +12,10 @@ import {
   type Service,
   services,
   storedServices,
-} from '../lib/services.ts'
-import { print } from '../lib/terminal.ts'
+} from '../application/services.ts'
+import { replaceFile } from '../base/files.ts'
+import { print } from '../base/terminal.ts'
+import { brokersFile, postgresqlFile } from '../containers/project.ts'
 import { containersConfig, containersJaeger } from '../observe/config.ts'
 import { chartFiles } from './chart.ts'
 import {
@@ -36,7 +36,7 @@ export async function generate(): Promise<void> {
   const types = write(await changedTypes())
   // This process has read the old copy of the envelope schemas.
   if (types.some((path) => path.endsWith('schemas/common.json'))) {
-    execFileSync(process.execPath, [programFile('#cli'), 'generate'], { cwd: repository, stdio: 'inherit' })
+    execFileSync(process.execPath, [programFile('#generate')], { cwd: repository, stdio: 'inherit' })
     return
   }
   const others = write(changedFiles())
@@ -77,8 +77,7 @@ function read(path: string): string | undefined {
   return existsSync(file) ? readFileSync(file, 'utf8') : undefined
 }
 
-/** Returns a file of this package. */
-const template = (name: string) => readFileSync(join(cliFolder, name), 'utf8')
+const template = (name: string) => readFileSync(templateFile(name), 'utf8')
 
 /** Returns generated files by path. Undefined means that the file must be removed. */
 export function generatedFiles(): Map<string, string | undefined> {

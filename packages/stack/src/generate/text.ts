@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { cliFolder } from '../lib/paths.ts'
-import { entryOf } from '../lib/services.ts'
+import { templateFile } from '../application/paths.ts'
+import { entryOf } from '../application/services.ts'
 
 export function generated(comment: string): string {
   const lines = ['Generated from services.json by make generate.', ...(comment ? ['', ...comment.split('\n')] : [])]
@@ -10,10 +9,10 @@ export function generated(comment: string): string {
 
 /**
  * Returns a template of this package with values in place of `{{name}}`. A value with several lines replaces the line of its name.
- * @param template its path in the package
+ * @param template its path in `templates/`
  */
 export function filledIn(template: string, values: Record<string, string>): string {
-  const text = readFileSync(join(cliFolder, template), 'utf8')
+  const text = readFileSync(templateFile(template), 'utf8')
   return text.replaceAll(/\{\{(\w+)\}\}(\n?)/g, (_, name: string, end: string) => {
     const value = entryOf(values, name)
     return value.endsWith('\n') || value === '' ? value : value + end

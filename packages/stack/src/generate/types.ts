@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { eventNames, eventSchemas, inline, newestType } from '@orderflow/envelope'
 import { compile } from 'json-schema-to-typescript'
-import { isInstalled, programFile, repository } from '../lib/paths.ts'
+import { isInstalled, programFile, repository } from '../application/paths.ts'
 
 type Schema = Parameters<typeof compile>[0]
 

@@ -1,4 +1,4 @@
-import { pemLine } from '../lib/credentials.ts'
+import { pemLine } from '../base/credentials.ts'
 import { brokerUser, operatorUser } from './rights.ts'
 
 /** The number of brokers. With three, the stack loses nothing if one broker and its disk are lost. */

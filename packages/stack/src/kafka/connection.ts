@@ -1,6 +1,6 @@
 import { connectionOf, isSaslMechanism, type KafkaConnection } from '@orderflow/service-kit/kafka'
-import { CliError } from '../lib/error.ts'
-import { entryOf, services } from '../lib/services.ts'
+import { entryOf, services } from '../application/services.ts'
+import { CliError } from '../base/error.ts'
 
 interface ServiceAddress {
   url: string

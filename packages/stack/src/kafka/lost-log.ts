@@ -1,4 +1,4 @@
-import { CliError } from '../lib/error.ts'
+import { CliError } from '../base/error.ts'
 
 /** @param lost the missing folders or volumes with the log */
 export function logLost(lost: readonly string[]): CliError {

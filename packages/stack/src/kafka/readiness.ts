@@ -2,8 +2,8 @@ import { get } from 'node:http'
 import { type KafkaConnection, metadataOf, requestOf } from '@orderflow/service-kit/kafka'
 import { extentsOf } from '@orderflow/service-kit/positions'
 import type { Admin, Group } from '@platformatic/kafka'
-import { withRetries } from '../lib/poll.ts'
-import { doesConsume, serviceNamed, services } from '../lib/services.ts'
+import { doesConsume, serviceNamed, services } from '../application/services.ts'
+import { withRetries } from '../base/poll.ts'
 import { partitionCounts, withAdmin } from './topics.ts'
 
 /** The condition that is not met yet. */

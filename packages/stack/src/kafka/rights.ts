@@ -1,5 +1,5 @@
 import { deadLetterTopic } from '@orderflow/envelope'
-import { doesConsume, outsideTopics, type Service, services } from '../lib/services.ts'
+import { doesConsume, outsideTopics, type Service, services } from '../application/services.ts'
 
 // The users of a Kafka with authentication are the services and the following users.
 
@@ -9,7 +9,7 @@ export const brokerUser = 'broker'
 export const operatorUser = 'operator'
 /** The outside publisher of `./orderflow publish`. */
 export const publishUser = 'publisher'
-/** The exporter, which measures the lag of consumer groups (packages/cli/src/observe/exporter.ts). */
+/** The exporter, which measures the lag of consumer groups (packages/stack/src/observe/exporter.ts). */
 export const exporterUser = 'exporter'
 
 export const stackUsers: readonly string[] = [

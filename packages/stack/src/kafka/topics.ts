@@ -8,8 +8,8 @@ import {
   type TopicSettings,
 } from '@orderflow/service-kit/topic-settings'
 import type { Admin } from '@platformatic/kafka'
-import { withRetries } from '../lib/poll.ts'
-import { doesConsume, partitions, type Surroundings, services } from '../lib/services.ts'
+import { doesConsume, partitions, type Surroundings, services } from '../application/services.ts'
+import { withRetries } from '../base/poll.ts'
 
 export interface TopicSpec {
   name: string

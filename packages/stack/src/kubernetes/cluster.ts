@@ -2,10 +2,10 @@ import { execFile, type PromiseWithChild } from 'node:child_process'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { CliError } from '../lib/error.ts'
-import { replaceFile } from '../lib/files.ts'
-import { applicationName, localFolder, repository } from '../lib/paths.ts'
-import { changeStack } from '../lib/stack-record.ts'
+import { applicationName, localFolder, repository } from '../application/paths.ts'
+import { changeStack } from '../application/stack-record.ts'
+import { CliError } from '../base/error.ts'
+import { replaceFile } from '../base/files.ts'
 import type { KubernetesStore } from './values.ts'
 
 export interface Cluster {
@@ -27,6 +27,9 @@ const recordFile = () => join(localFolder, 'kubernetes.json')
 export function readRecord(): RecordedCluster | undefined {
   return existsSync(recordFile()) ? (JSON.parse(readFileSync(recordFile(), 'utf8')) as RecordedCluster) : undefined
 }
+
+/** Returns true if this checkout has a stack in Kubernetes, perhaps a stopped one. */
+export const runsInKubernetes = (): boolean => existsSync(recordFile())
 
 export function writeRecord(record: RecordedCluster): void {
   replaceFile(recordFile(), `${JSON.stringify(record, null, 2)}\n`)

@@ -1,12 +1,21 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { createInterface } from 'node:readline'
-import { CliError } from '../lib/error.ts'
-import { applicationName, imagePath, programFile } from '../lib/paths.ts'
-import { poll } from '../lib/poll.ts'
-import type { InsideOptions } from '../runner.ts'
-import { type Cluster, kubectl, kubectlJson, kubectlOptions, sendObjects } from './cluster.ts'
-import { isReady, type Pod, waitingReason } from './pods.ts'
+import { applicationName, imagePath, programFile } from '../application/paths.ts'
+import { defaultPorts } from '../application/ports.ts'
+import { entryOf, ofServices, operateProgram, type Service } from '../application/services.ts'
+import { CliError } from '../base/error.ts'
+import { poll } from '../base/poll.ts'
+import { runInTerminal } from '../base/run-tool.ts'
+import { kafkaPasswords } from '../containers/project.ts'
+import { kafkaConnection } from '../kafka/connection.ts'
+import { publishUser } from '../kafka/rights.ts'
+import type { Inside, InsideOptions, Reached } from '../runner.ts'
+import { type Cluster, kubectl, kubectlJson, kubectlOptions, requireRecord, sendObjects } from './cluster.ts'
+import { isReady, type Pod, partOf, servicePods, waitingReason } from './pods.ts'
+import { rebuildStopped } from './rebuild.ts'
+import { operatorSecret, readSecrets } from './secrets.ts'
+import { readValues, type Values } from './values.ts'
 
 /**
  * Marks a pod in which a command of this program runs. Its value has the addresses of services for messages, as JSON: people reach the
@@ -14,26 +23,68 @@ import { isReady, type Pod, waitingReason } from './pods.ts'
  */
 export const addressesVariable = 'ORDERFLOW_ADDRESSES'
 
+/** Returns the addresses at which people reach the services: the hosts of the route, otherwise those of `kubectl port-forward`. */
+export function addressesOf({ route }: Pick<Values, 'route'>): Record<string, string> {
+  const hosts = route.enabled ? route.hosts : {}
+  return ofServices(({ name, http }) => (hosts[name] ? `https://${hosts[name]}` : `http://localhost:${http}`))
+}
+
+const observers = { jaeger: defaultPorts.jaeger, prometheus: defaultPorts.prometheus, grafana: undefined }
+
+/** Returns addresses for messages on this machine. Kafka is reachable only inside the cluster. */
+export function reachFromOutside(values: Pick<Values, 'route'>): Reached {
+  const nowhere = { bootstrapBrokers: [] }
+  const addresses = addressesOf(values)
+  const services = ofServices(({ name }) => ({ url: entryOf(addresses, name), httpsUrl: '' }))
+  return { services, kafka: nowhere, publisher: nowhere, observers }
+}
+
+/** Returns the addresses in a pod of the cluster, from the variables of the pod. */
+export function reachFromInside(env: NodeJS.ProcessEnv): Reached {
+  const shown = JSON.parse(env[addressesVariable] ?? '{}') as Record<string, string>
+  const kafka = kafkaConnection(env)
+  const password = env[entryOf(kafkaPasswords, publishUser)]
+  return {
+    services: ofServices(({ name, http }) => ({ url: `http://${name}:${http}`, httpsUrl: '', shown: shown[name] })),
+    kafka,
+    publisher: kafka.sasl && password ? { ...kafka, sasl: { ...kafka.sasl, username: publishUser, password } } : kafka,
+    observers,
+  }
+}
+
+/** Returns true in a pod in which a command runs. */
+export const isInside = (env: NodeJS.ProcessEnv = process.env): boolean => env[addressesVariable] !== undefined
+
 interface PodOptions {
   /** The addresses of services, for messages. */
   addresses: Record<string, string>
   signal?: AbortSignal
 }
 
-/** The container with this program (chart/templates/commands.yaml). */
+/** The container with the programs of the packages (chart/templates/commands.yaml). */
 const ownContainer = 'setup'
-const ownProgram = () => ['node', imagePath(programFile('#cli'))]
 
-/** Runs a command of this program in a pod of the cluster, where Kafka is reachable. Returns its exit code. */
-export function runInside(
-  cluster: Cluster,
-  { args, ...options }: PodOptions & InsideOptions & { args: string[] },
-): Promise<number> {
-  return runProgramInside(cluster, ownContainer, [...ownProgram(), ...args], options)
+const commandIn = (program: string, args: string[]) => ['node', imagePath(program), ...args]
+const addresses = () => addressesOf(readValues())
+
+/** Runs commands in a pod of the cluster, where Kafka is reachable, with the operator's user of Kafka. */
+export const inside: Inside = {
+  run: (program, args, options) => runHere(ownContainer, commandIn(program, args), options),
+  operate: ({ name }, args, options) => runHere(name, ['node', operateProgram, ...args], options),
+  streamTroubles: async () => {
+    const cluster = requireRecord()
+    const hasOperator = (await readSecrets(cluster)).some(({ metadata }) => metadata.name === operatorSecret)
+    if (!hasOperator) return []
+    const users = readValues().setup.enabled ? ['--users'] : []
+    return await linesFromInside(cluster, ['stream-troubles', ...users], { addresses: addresses() })
+  },
 }
 
+const runHere = (container: string, program: string[], options: InsideOptions) =>
+  runInPod(requireRecord(), container, program, { ...options, addresses: addresses() })
+
 /** Runs a program in a container with the operator's user of Kafka. Returns its exit code. */
-export async function runProgramInside(
+export async function runInPod(
   cluster: Cluster,
   container: string,
   program: string[],
@@ -42,10 +93,20 @@ export async function runProgramInside(
   return await inPod(cluster, container, options, (pod) => executeIn(cluster, pod, container, program, options))
 }
 
-/** Returns the lines that a command of this program prints inside the cluster. */
+/** Runs an operator's command in a pod of the service, which has the settings and the sidecar. A stopped service gets a Job for its rebuild. */
+export async function operate({ name }: Service, args: string[]): Promise<number> {
+  const cluster = requireRecord()
+  const pod = (await servicePods(cluster)).find((each) => partOf(each) === name)
+  if (!pod && args[0] === 'rebuild') return await rebuildStopped(cluster, name, args.slice(1))
+  if (!pod) throw new CliError('not-running', `${name} does not run`, { nextStep: 'make status, make up' })
+  const command = ['exec', pod.metadata.name, '--container', name, '--', 'node', operateProgram, ...args]
+  return runInTerminal('kubectl', [...kubectlOptions(cluster), ...command])
+}
+
+/** Returns the lines that `in-pod.ts` prints inside the cluster. */
 export async function linesFromInside(cluster: Cluster, args: string[], options: PodOptions): Promise<string[]> {
   const output = await inPod(cluster, ownContainer, options, (pod) => {
-    const command = ['exec', pod, '--container', ownContainer, '--', ...ownProgram(), ...args]
+    const command = ['exec', pod, '--container', ownContainer, '--', ...commandIn(programFile('#in-pod'), args)]
     return kubectl(cluster, command, { timeoutMs: lineTimeoutMs })
   })
   return output.split('\n').filter(Boolean)

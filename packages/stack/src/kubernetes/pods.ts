@@ -1,4 +1,5 @@
-import { applicationName } from '../lib/paths.ts'
+import { applicationName } from '../application/paths.ts'
+import { services } from '../application/services.ts'
 import { type Cluster, kubectlJson, releaseSelector } from './cluster.ts'
 
 export interface ContainerStatus {
@@ -57,6 +58,12 @@ const commandLabel = 'app.kubernetes.io/component'
 export async function readPods(cluster: Cluster): Promise<Pod[]> {
   const selector = `${releaseSelector},${commandLabel}!=command`
   return (await kubectlJson<{ items: Pod[] }>(cluster, ['get', 'pods', '--selector', selector])).items
+}
+
+/** Returns the running pods of services. */
+export async function servicePods(cluster: Cluster): Promise<Pod[]> {
+  const isService = (pod: Pod) => services.some(({ name }) => name === partOf(pod))
+  return (await readPods(cluster)).filter((pod) => pod.status.phase === 'Running' && isService(pod) && !isEnding(pod))
 }
 
 export async function readDeployments(cluster: Cluster): Promise<Deployment[]> {

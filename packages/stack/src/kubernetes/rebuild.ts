@@ -1,10 +1,11 @@
-import { CliError } from '../lib/error.ts'
-import { pause } from '../lib/poll.ts'
-import { storedServices } from '../lib/services.ts'
+import { storedServices } from '../application/services.ts'
+import { CliError } from '../base/error.ts'
+import { pause } from '../base/poll.ts'
+import { timed } from '../base/terminal.ts'
 import type { ProgressOptions } from '../runner.ts'
 import { type Cluster, kubectl, kubectlJson, releaseSelector } from './cluster.ts'
 import { jobPart, nameLabel, partOf, readPods } from './pods.ts'
-import { watchPods } from './release.ts'
+import { change, watchPods } from './release.ts'
 
 interface RebuildOptions extends ProgressOptions {
   /** The services whose stores are rebuilt. */
@@ -107,4 +108,24 @@ function failed(reason: string, again: string, cause?: Error): CliError {
     nextStep: `correct the cause, then ${again}; until then the service stays stopped`,
     cause,
   })
+}
+
+/**
+ * Rebuilds the store of a service that has no pods, and starts the service.
+ * @throws {CliError} `still-running` while its last pods end, `usage` for a part of the log
+ */
+export async function rebuildStopped(cluster: Cluster, name: string, range: string[]): Promise<number> {
+  if ((await withPods(cluster)).includes(name)) {
+    throw new CliError('still-running', `${name} has pods that start or end`, { nextStep: 'make status' })
+  }
+  if (range.length > 0) {
+    throw new CliError('usage', `${name} is stopped, so its whole store is rebuilt`, {
+      nextStep: 'leave out FROM, TO and TOPIC',
+    })
+  }
+  const options = { onProgress: timed(), signal: new AbortController().signal }
+  const apply = (values: object) => change(cluster, values, options)
+  const all = [...new Set([name, ...(await unfinishedRebuilds(cluster))])]
+  await rebuildStores(cluster, { services: all, apply, again: `make rebuild SERVICE=${name}`, ...options })
+  return 0
 }

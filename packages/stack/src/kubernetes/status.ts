@@ -1,9 +1,8 @@
-import { table } from '@orderflow/service-kit/terminal'
-import { CliError } from '../lib/error.ts'
-import { storedServices } from '../lib/services.ts'
-import { formatDuration } from '../lib/terminal.ts'
-import type { StackStatus } from '../runner.ts'
-import type { Cluster } from './cluster.ts'
+import { readinessCommand, serviceNamed, storedServices } from '../application/services.ts'
+import { CliError } from '../base/error.ts'
+import { colouredTable, formatDuration } from '../base/terminal.ts'
+import type { Readiness, ServiceProbe, StackStatus } from '../runner.ts'
+import { type Cluster, kubectl, requireRecord } from './cluster.ts'
 import {
   type Deployment,
   isEnding,
@@ -14,6 +13,7 @@ import {
   readDeployments,
   readPods,
   refusalOf,
+  servicePods,
   setupPart,
   stateOf,
   statusesOf,
@@ -24,16 +24,14 @@ export async function clusterStatus(cluster: Cluster): Promise<StackStatus> {
   const [deployments, pods] = await Promise.all([readDeployments(cluster), readPods(cluster)])
   if (deployments.length === 0) return { lines: [], unwell: undefined, nextStep: 'make up' }
   const sorted = pods.toSorted((a, b) => a.metadata.name.localeCompare(b.metadata.name))
-  const [header = '', ...lines] = table([
-    ['POD', 'READY', 'STATE', 'RESTARTS', 'UPTIME', 'VERSIONS'],
-    ...sorted.map(cellsOf),
-  ])
   const colourOf = (pod: Pod) => (isEnding(pod) ? 'dim' : isWell(pod) ? 'green' : 'red')
   return {
     lines: [
       { text: `context ${cluster.context}, namespace ${cluster.namespace}`, colour: 'dim' },
-      { text: header, colour: 'bold' },
-      ...lines.map((text, index) => ({ text, colour: colourOf(sorted[index] as Pod) }) as const),
+      ...colouredTable(
+        ['POD', 'READY', 'STATE', 'RESTARTS', 'UPTIME', 'VERSIONS'],
+        sorted.map((pod) => ({ cells: cellsOf(pod), colour: colourOf(pod) })),
+      ),
     ],
     unwell: unwell(deployments, pods),
     nextStep: `make logs SERVICE=..., kubectl --context ${cluster.context} --namespace ${cluster.namespace} describe pod NAME`,
@@ -73,4 +71,14 @@ function unwell(deployments: Deployment[], pods: Pod[]): string[] {
     return own.length > 0 && own.every((pod) => pod.status.phase === 'Failed')
   })
   return [...lacking, ...failed.map((job) => `${job} (failed)`)]
+}
+
+/** Calls each service inside its pod, because a Service leads only to pods that are ready. */
+export async function runningServices(): Promise<ServiceProbe[]> {
+  const cluster = requireRecord()
+  return (await servicePods(cluster)).map((pod) => {
+    const service = serviceNamed(partOf(pod))
+    const args = ['exec', pod.metadata.name, '--container', service.name, '--', ...readinessCommand(service)]
+    return { name: pod.metadata.name, ask: async () => JSON.parse(await kubectl(cluster, args)) as Readiness }
+  })
 }

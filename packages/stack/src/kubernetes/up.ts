@@ -1,10 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { CliError } from '../lib/error.ts'
-import { apiKeysFile } from '../lib/paths.ts'
-import { poll } from '../lib/poll.ts'
-import { requireStoresUnused, services, storedServices } from '../lib/services.ts'
+import { apiKeysFile } from '../application/paths.ts'
+import { requireStoresUnused, services, storedServices } from '../application/services.ts'
+import { CliError } from '../base/error.ts'
+import { poll } from '../base/poll.ts'
 import type { ProgressOptions } from '../runner.ts'
-import { addressesOf } from './addresses.ts'
 import {
   type Cluster,
   kubectl,
@@ -14,10 +13,17 @@ import {
   sendObjects,
   writeRecord,
 } from './cluster.ts'
-import { chooseCluster, requireConsent } from './consent.ts'
 import { provideImages } from './images.ts'
-import { linesFromInside } from './inside.ts'
-import { requireInjector, requireKafka, requireNamedSettings, requireNoRebuild, requireProducts } from './needs.ts'
+import { addressesOf, linesFromInside } from './inside.ts'
+import {
+  chooseCluster,
+  requireConsent,
+  requireInjector,
+  requireKafka,
+  requireNamedSettings,
+  requireNoRebuild,
+  requireProducts,
+} from './needs.ts'
 import { isEnding, partOf, readPods, setupPart } from './pods.ts'
 import { rebuildStores, requireRebuilt, withPods } from './rebuild.ts'
 import { install } from './release.ts'

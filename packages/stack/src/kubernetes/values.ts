@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
-import { CliError } from '../lib/error.ts'
-import { repository } from '../lib/paths.ts'
+import { repository } from '../application/paths.ts'
+import { CliError } from '../base/error.ts'
 
 export type KubernetesStore = 'mongodb' | 'postgresql'
 

@@ -1,5 +1,5 @@
-import { CliError } from '../lib/error.ts'
-import { isIdentifier } from '../lib/identifier.ts'
+import { CliError } from '../base/error.ts'
+import { isIdentifier } from '../base/identifier.ts'
 
 /** Maps each form of the template's name, such as `SparePart`, to the same form of the new name. */
 export type Names = ReadonlyMap<string, string>

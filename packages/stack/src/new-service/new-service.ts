@@ -1,14 +1,14 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { isInstalled, programFile, repository } from '../application/paths.ts'
+import type { ServicePorts } from '../application/ports.ts'
+import { application, services } from '../application/services.ts'
+import { CliError } from '../base/error.ts'
+import { npmInstall, runTool } from '../base/run-tool.ts'
+import { print } from '../base/terminal.ts'
 import { brokersFile, postgresqlFile } from '../containers/project.ts'
 import { generatedPaths } from '../generate/files.ts'
-import { CliError } from '../lib/error.ts'
-import { isInstalled, programFile, repository } from '../lib/paths.ts'
-import type { ServicePorts } from '../lib/ports.ts'
-import { npmInstall, runTool } from '../lib/run-tool.ts'
-import { application, services } from '../lib/services.ts'
-import { print } from '../lib/terminal.ts'
 import { snapshotOf } from './snapshot.ts'
 import { heardEvent, serviceFiles } from './template.ts'
 
@@ -57,7 +57,7 @@ async function create(
   writeFileSync(registry, registered)
   await run('node_modules/.bin/biome', 'check', '--write', name)
   // Generates files in a new process, because this process has already read the old services.json.
-  await run(programFile('#cli'), 'generate')
+  await run(programFile('#generate'))
   // Makes the folder an npm workspace. All packages are installed already, so npm needs no network.
   await npmInstall(repository, '--offline')
 }

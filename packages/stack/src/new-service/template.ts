@@ -1,21 +1,20 @@
 import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { type EventName, eventNames, examplePayload, isGuidField, newestType, payloadFields } from '@orderflow/envelope'
 import { watched } from '@orderflow/service-kit'
 import { type Application, topicOfEvent } from '@orderflow/service-kit/application'
-import { CliError } from '../lib/error.ts'
-import { isIdentifier } from '../lib/identifier.ts'
-import { packagesVersion, repository } from '../lib/paths.ts'
-import { application } from '../lib/services.ts'
+import { packagesVersion, repository, templateFile } from '../application/paths.ts'
+import { application } from '../application/services.ts'
+import { CliError } from '../base/error.ts'
+import { isIdentifier } from '../base/identifier.ts'
 import { identifiersIn, isReserved, lower, type Names, namesOf, requireUnused } from './names.ts'
 
 /**
  * The folder of the template, which is a complete service for spare parts. No other code uses these words. TypeScript cannot check the template, only
  * services that are made from it.
  */
-const folder = fileURLToPath(new URL('template', import.meta.url))
+const folder = templateFile('new-service')
 
 /**
  * Returns a new service's files by path. The files must be formatted afterwards, because the length of the name changes line breaks and the order of

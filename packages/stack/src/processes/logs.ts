@@ -2,11 +2,20 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { hasNoSpace } from '../lib/files.ts'
-import { type LogOptions, logLines, paint, print } from '../lib/terminal.ts'
-import { dataFolder, logFile } from './plan.ts'
+import { localFolder } from '../application/paths.ts'
+import { hasNoSpace } from '../base/files.ts'
+import { type LogOptions, logLines, paint, print } from '../base/terminal.ts'
+import { dataFolder, logFile, type ProcessName, processNamesWith, serversOf } from './plan.ts'
+import { recordedNames } from './process/control.ts'
 
 const tailBytes = 64 * 1024
+
+/** Returns the names of the stack's processes, and of all others that have run. */
+export const presentNames = (): ProcessName[] => [
+  ...new Set([...processNamesWith(serversOf(localFolder)), ...recordedNames(localFolder)]),
+]
+
+export const logNames = async (): Promise<ProcessName[]> => presentNames()
 
 /** Returns the end of a log, or a note if the log is missing. */
 export function logTail(folder: string, name: string, lines: number): string {

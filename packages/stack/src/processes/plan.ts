@@ -1,13 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
+import { localFolder } from '../application/paths.ts'
+import { brokerPorts, type StackPorts } from '../application/ports.ts'
+import { type Service, services, sidecarOf } from '../application/services.ts'
+import { changeStack, readStack } from '../application/stack-record.ts'
+import { givenSettings, givenVariables, requireSameVariables } from '../application/variables.ts'
+import { type CertificateFiles, localCertificate, newSecret } from '../base/credentials.ts'
+import { removeUnfinished, replaceFile } from '../base/files.ts'
 import { type Brokers, brokerNames } from '../kafka/broker.ts'
-import { type CertificateFiles, localCertificate, newSecret } from '../lib/credentials.ts'
-import { removeUnfinished, replaceFile } from '../lib/files.ts'
-import { brokerPorts, type StackPorts } from '../lib/ports.ts'
-import { type Service, services, sidecarOf } from '../lib/services.ts'
-import { changeStack, readStack } from '../lib/stack-record.ts'
-import { givenVariables } from '../lib/variables.ts'
 
 /** The name of a broker, `postgresql`, or the name of a service or sidecar. */
 export type ProcessName = string
@@ -84,6 +85,11 @@ export function serversOf(folder: string): Servers {
   return { store: last as LocalStore, brokers: (brokers ?? 1) as Brokers }
 }
 
+/** The caller has checked that processes support both. */
+export function serversFrom({ store, brokers }: { store: string; brokers: number }): Servers {
+  return { store: store as LocalStore, brokers: brokers as Brokers }
+}
+
 /** Records the runner, the servers and the variables of a stack, before its first process starts. */
 export function recordStart({ folder, store, brokers, variables }: Plan): void {
   changeStack(folder, { runner: 'local', store, brokers, variables })
@@ -126,4 +132,10 @@ export function stackPassword(folder: string, use: string): string {
   const file = join(folder, `${use}.password`)
   if (!existsSync(file)) replaceFile(file, newSecret(), 0o600)
   return readFileSync(file, 'utf8')
+}
+
+/** @throws {CliError} `still-running` if this shell has other settings than the stack, which all commands use */
+export function requireOwnSettings(): void {
+  const { variables } = readStack(localFolder)
+  if (variables) requireSameVariables(variables, givenSettings(process.env))
 }

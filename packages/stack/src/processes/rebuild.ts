@@ -1,7 +1,6 @@
 import { join } from 'node:path'
-import { portUses, requireFreePorts } from '../lib/free-ports.ts'
-import { repository } from '../lib/paths.ts'
-import { runTool } from '../lib/run-tool.ts'
+import { portUses, requireFreePorts } from '../application/free-ports.ts'
+import { repository } from '../application/paths.ts'
 import {
   entryOf,
   operateProgram,
@@ -9,12 +8,13 @@ import {
   type Service,
   sidecarOf,
   storedServices,
-} from '../lib/services.ts'
-import { withoutVariables } from '../lib/variables.ts'
+} from '../application/services.ts'
+import { withoutVariables } from '../application/variables.ts'
+import { runTool } from '../base/run-tool.ts'
 import { type EnsureOptions, ensureRunning } from './ensure.ts'
 import { type Plan, serverNames } from './plan.ts'
-import { processState, startProcess } from './process-control.ts'
-import { processSpecs } from './process-spec.ts'
+import { processState, startProcess } from './process/control.ts'
+import { processSpecs } from './process/spec.ts'
 
 /**
  * Rebuilds all stores from the log while the services are stopped. A service that starts with an incomplete store could handle an event of an order

@@ -1,12 +1,14 @@
-import { table } from '@orderflow/service-kit/terminal'
-import { CliError } from '../lib/error.ts'
-import { localPorts, type StackPorts } from '../lib/ports.ts'
-import { readProcessTable, residentBytes } from '../lib/process-table.ts'
-import { entryOf, services, sidecarOf } from '../lib/services.ts'
-import { formatDuration } from '../lib/terminal.ts'
-import { fullDiskOf } from './logs.ts'
+import { localFolder } from '../application/paths.ts'
+import { localPorts, type StackPorts } from '../application/ports.ts'
+import { entryOf, services, sidecarOf } from '../application/services.ts'
+import { CliError } from '../base/error.ts'
+import { readProcessTable, residentBytes } from '../base/process-table.ts'
+import { colouredTable, formatDuration } from '../base/terminal.ts'
+import { brokerNames } from '../kafka/broker.ts'
+import type { Readiness, ServiceProbe, StackStatus } from '../runner.ts'
+import { fullDiskOf, presentNames } from './logs.ts'
 import { type ProcessName, processNamesWith, serversOf } from './plan.ts'
-import { processState } from './process-control.ts'
+import { processState } from './process/control.ts'
 
 interface StatusRow {
   name: ProcessName
@@ -64,14 +66,53 @@ export function requireUp(folder: string, parts?: readonly string[]): void {
   throw new CliError('not-running', message, { nextStep: 'make up' })
 }
 
-export function formatStatus(rows: StatusRow[]): string[] {
-  const cells = rows.map((row) => [
+/** Checks that one broker runs at least. @throws {CliError} `not-running` */
+export function requireBroker(): void {
+  const all = brokerNames(serversOf(localFolder))
+  const running = all.filter((name) => processState(localFolder, name).state === 'running')
+  requireUp(localFolder, running.length > 0 ? running : all)
+}
+
+export async function status(): Promise<StackStatus> {
+  const rows = stackStatus(localFolder, presentNames())
+  if (rows.every((row) => row.state === 'stopped')) return { lines: [], unwell: undefined, nextStep: 'make up' }
+  const unwell = rows.filter(({ state }) => state !== 'running')
+  const own = processNamesWith(serversOf(localFolder))
+  return {
+    lines: colouredTable(header, rows.map(lineOf)),
+    unwell: unwell.map(({ name, state }) => `${name} (${state})`),
+    nextStep: unwell.some(({ name }) => own.includes(name)) ? 'make up' : 'make observe',
+  }
+}
+
+export const header = ['PROCESS', 'STATE', 'PID', 'PORT', 'MEMORY', 'UPTIME']
+const colours = { running: 'green', stopped: 'dim', crashed: 'red' } as const
+
+export const lineOf = (row: StatusRow) => ({
+  colour: colours[row.state],
+  cells: [
     row.name,
     row.state === 'crashed' ? `crashed: ${row.detail}` : row.state,
     row.pid?.toString() ?? '-',
     row.port?.toString() ?? '-',
     row.residentBytes === undefined ? '-' : `${Math.round(row.residentBytes / 2 ** 20)} MB`,
     row.uptimeMs === undefined ? '-' : formatDuration(row.uptimeMs),
-  ])
-  return table([['PROCESS', 'STATE', 'PID', 'PORT', 'MEMORY', 'UPTIME'], ...cells])
+  ],
+})
+
+const readyTimeoutMs = 5_000
+
+export async function runningServices(): Promise<ServiceProbe[]> {
+  const rows = stackStatus(
+    localFolder,
+    services.map(({ name }) => name),
+  )
+  return rows.flatMap(({ name, state, port }) =>
+    state === 'running' ? [{ name, ask: () => fetchReadiness(`http://localhost:${port}/readyz`) }] : [],
+  )
+}
+
+async function fetchReadiness(url: string): Promise<Readiness> {
+  const response = await fetch(url, { signal: AbortSignal.timeout(readyTimeoutMs) })
+  return (await response.json()) as Readiness
 }

@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { CliError } from '../lib/error.ts'
-import { replaceFile } from '../lib/files.ts'
-import { isAlive, self, withLock } from '../lib/lock.ts'
-import { removeStack } from '../lib/stack-record.ts'
-import { processState, recordedNames, signalGroup, stopStack } from './process-control.ts'
+import { removeStack } from '../application/stack-record.ts'
+import { CliError } from '../base/error.ts'
+import { replaceFile } from '../base/files.ts'
+import { isAlive, self, withLock } from '../base/lock.ts'
+import { processState, recordedNames, signalGroup, stopStack } from './process/control.ts'
 
 const ownerFile = (folder: string) => join(folder, 'run/owner.json')
 /** The longest wait for another run that claims a folder, in milliseconds. */

@@ -1,42 +1,33 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { type Addresses, addressAt } from '../kafka/connection.ts'
-import { CliError } from '../lib/error.ts'
-import { localFolder, repository } from '../lib/paths.ts'
-import { localPorts, type StackPorts } from '../lib/ports.ts'
-import { runTool } from '../lib/run-tool.ts'
-import { entryOf, ofServices, services } from '../lib/services.ts'
-import { withStackLock } from '../lib/stack-lock.ts'
-import { changeStack, readStack } from '../lib/stack-record.ts'
-import { chooseVariables, givenSettings } from '../lib/variables.ts'
+import { localFolder, repository } from '../application/paths.ts'
+import { localPorts, type StackPorts } from '../application/ports.ts'
+import { services, sidecarOf } from '../application/services.ts'
+import { withStackLock } from '../application/stack-lock.ts'
+import { changeStack, readStack } from '../application/stack-record.ts'
+import { chooseVariables, givenSettings } from '../application/variables.ts'
+import { CliError } from '../base/error.ts'
+import { runTool } from '../base/run-tool.ts'
 import { provision } from '../provision/provision.ts'
 import type { ProgressOptions } from '../runner.ts'
 import { ensureRunning, restartOutdated, stopChanged } from './ensure.ts'
-import { observerNames } from './observers.ts'
-import { writePatientComponents } from './patient-components.ts'
 import {
   createPlan,
-  kafkaOf,
+  jaeger,
   type Plan,
   type ProcessName,
   processNamesWith,
+  requireOwnSettings,
   type Servers,
-  type StackTokens,
   serverNames,
   serversOf,
 } from './plan.ts'
-import {
-  groupEnds,
-  isRunning,
-  processState,
-  recordedNames,
-  signalGroup,
-  stopProcess,
-  stopProcesses,
-  stopStack,
-} from './process-control.ts'
+import { writePatientComponents } from './process/components.ts'
+import { isRunning, processState, recordedNames, stopProcesses } from './process/control.ts'
 import { rebuildStores } from './rebuild.ts'
-import { claimFolder, releaseFolder } from './test-owner.ts'
+import { type LocalStack, runningStack } from './running-stack.ts'
+import { observerNames, startJaeger, startPrometheus } from './servers/observers.ts'
+import { claimFolder } from './test-owner.ts'
 
 interface StartOptions {
   /** The default is the folder of `make up`. A test's stack empties the folder before it starts. */
@@ -94,6 +85,30 @@ export async function startStack(options: StartOptions = {}): Promise<LocalStack
   })
 }
 
+/** Starts the observers first if `observed` is true, so that all processes send traces. */
+export async function startObserved({
+  observed,
+  ...options
+}: ProgressOptions & { servers: Servers; observed: boolean; rebuild: boolean }): Promise<void> {
+  if (observed) await startObservers(options)
+  await startStack(options)
+}
+
+/** Starts the observers. Stops services and sidecars that run without traces, so that the caller starts them again with traces. */
+async function startObservers(options: ProgressOptions): Promise<void> {
+  const { onProgress } = options
+  const ports = localPorts()
+  await withStackLock(localFolder, onProgress, async () => {
+    if (isRunning(localFolder)) requireOwnSettings()
+    const isTraced = processState(localFolder, jaeger).state === 'running'
+    await startJaeger(localFolder, ports, options)
+    await startPrometheus(localFolder, ports, options)
+    const untraced = services.flatMap((service) => [service.name, sidecarOf(service)])
+    if (!isTraced) await stopProcesses(localFolder, untraced, onProgress)
+  })
+  onProgress('Grafana has no package for processes: import components/observe/dashboard.json into your own Grafana')
+}
+
 /** Starts Kafka and the database, and creates the topics. Services stay stopped. */
 export async function startServers({
   servers,
@@ -132,77 +147,6 @@ function reportState(plan: Plan, onProgress: (line: string) => void): void {
   for (const entry of states) {
     if (entry.state === 'crashed') onProgress(`${entry.name}: crashed (${entry.exit}), starting it again`)
   }
-}
-
-/** The private listeners of a service: the channel, which the sidecar calls, and the sidecar's API. */
-type InnerListener = 'channel' | 'sidecar'
-
-export interface InnerRequest {
-  method?: string
-  headers?: Record<string, string>
-  body?: string
-}
-
-export interface RunningStack extends Addresses {
-  /** The certificate of https addresses, as PEM. */
-  certificate: string
-  tokens: StackTokens
-  /** The keys with which services sign events. Empty if services do not sign events. */
-  signingKeys: string
-  askInside: (
-    service: string,
-    listener: InnerListener,
-    path: string,
-    request?: InnerRequest,
-  ) => Promise<{ status: number; body: string }>
-  /** Sends SIGKILL or another signal to a part. After SIGKILL and SIGTERM, waits until the part has ended. */
-  kill: (name: string, signal?: NodeJS.Signals) => Promise<void>
-  restart: (name: string) => Promise<void>
-  stop: () => Promise<void>
-}
-
-export interface LocalStack extends RunningStack {
-  folder: string
-  plan: Plan
-}
-
-const goneTimeoutMs = 20_000
-const restartGraceMs = 10_000
-
-export function runningStack(plan: Plan, detached: boolean): LocalStack {
-  const { folder, ports, tokens, certificate } = plan
-  return {
-    services: ofServices(({ name }) => addressAt('127.0.0.1', entryOf(ports.services, name))),
-    kafka: kafkaOf(plan),
-    certificate: readFileSync(certificate.certificate, 'utf8'),
-    folder,
-    plan,
-    tokens,
-    signingKeys: plan.variables.Trust__SigningKeys ?? '',
-    askInside: async (service, listener, path, request) => {
-      const { channel, daprHttp } = entryOf(ports.services, service)
-      const port = listener === 'channel' ? channel : daprHttp
-      const response = await fetch(`http://127.0.0.1:${port}${path}`, request)
-      return { status: response.status, body: await response.text() }
-    },
-    kill: (name, signal = 'SIGKILL') => killProcess(folder, name, signal),
-    restart: async (name) => {
-      await stopProcess(folder, name, restartGraceMs)
-      await ensureRunning(plan, [name], { onProgress: () => {} })
-    },
-    stop: async () => {
-      if (detached) await stopStack(folder, () => {})
-      else await releaseFolder(folder)
-    },
-  }
-}
-
-async function killProcess(folder: string, name: ProcessName, signal: NodeJS.Signals): Promise<void> {
-  const state = processState(folder, name)
-  if (state.state !== 'running') throw new Error(`${name} does not run`)
-  signalGroup(state.group, signal)
-  if (signal !== 'SIGKILL' && signal !== 'SIGTERM') return
-  if (!(await groupEnds(state.group, goneTimeoutMs))) throw new Error(`${name} survives ${signal}`)
 }
 
 /** Bundles pages whose sources are newer than the bundle. */

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { CliError } from '../lib/error.ts'
-import { cacheFolder, cliFolder, packageFile } from '../lib/paths.ts'
-import { runTool, withHeartbeat } from '../lib/run-tool.ts'
+import { cacheFolder, packageFile, stackFolder } from '../application/paths.ts'
+import { CliError } from '../base/error.ts'
+import { runTool, withHeartbeat } from '../base/run-tool.ts'
 import { go, pip, type Tool } from './tools.ts'
 
 export interface ProvisionOptions {
@@ -22,22 +22,22 @@ export interface Provisioned {
   make: (folder: string, options: ProvisionOptions) => Promise<void>
 }
 
-export const hashesFile = join(cliFolder, 'hashes.json')
+export const hashesFile = join(stackFolder, 'hashes.json')
 
 /** The hashes of downloads, by name. The `h1:` hash of a Go module also covers its dependencies (go.sum). `make -C tools hashes` writes this file. */
 export const hashes = JSON.parse(readFileSync(hashesFile, 'utf8')) as Record<string, string>
 
-/** @throws {CliError} `wrong-hash` if packages/cli/hashes.json has another hash or none */
+/** @throws {CliError} `wrong-hash` if packages/stack/hashes.json has another hash or none */
 export function checkHash(name: string, found: string): void {
   const pinned = hashes[name]
   if (pinned === found) return
   throw new CliError(
     'wrong-hash',
-    `the hash of ${name} is ${found}, but ${packageFile('cli/hashes.json')} has ${pinned ?? 'no hash of it'}`,
+    `the hash of ${name} is ${found}, but ${packageFile('stack/hashes.json')} has ${pinned ?? 'no hash of it'}`,
     {
       nextStep: pinned
         ? 'do not use this file, and find out why it changed'
-        : 'if you changed the version, run ./orderflow hashes',
+        : 'if you changed the version, run make -C tools hashes',
     },
   )
 }

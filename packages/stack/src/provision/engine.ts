@@ -2,15 +2,18 @@ import { spawn } from 'node:child_process'
 import { existsSync, lstatSync, mkdirSync, openSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { CliError } from '../lib/error.ts'
-import { withLock } from '../lib/lock.ts'
-import { cacheFolder, versions } from '../lib/paths.ts'
-import { poll } from '../lib/poll.ts'
-import { runTool } from '../lib/run-tool.ts'
-import { buildTime, goBuild, type Provisioned, type ProvisionOptions } from '../provision/build.ts'
-import { provisionTools } from '../provision/provision.ts'
-import { aptGetInstall, canAptGet, go } from '../provision/tools.ts'
-import { docker } from './docker.ts'
+import { cacheFolder, repository, versions } from '../application/paths.ts'
+import { CliError } from '../base/error.ts'
+import { withLock } from '../base/lock.ts'
+import { poll } from '../base/poll.ts'
+import { runTool } from '../base/run-tool.ts'
+import { buildTime, goBuild, type Provisioned, type ProvisionOptions } from './build.ts'
+import { provisionTools } from './provision.ts'
+import { aptGetInstall, canAptGet, go } from './tools.ts'
+
+export function docker(...args: string[]): Promise<string> {
+  return runTool('docker', args, { cwd: repository })
+}
 
 const startTimeoutMs = 60_000
 const lockTimeoutMs = 10 * 60_000

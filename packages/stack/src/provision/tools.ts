@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { javaCommand, runTool } from '../lib/run-tool.ts'
+import { javaCommand, runTool } from '../base/run-tool.ts'
 
 /** Debian and Homebrew install the programs of each version into a separate folder, which is not in PATH. */
 const postgresqlParents = ['/usr/lib/postgresql', '/opt/homebrew/opt']
@@ -43,13 +43,6 @@ export function findBrowser(env: NodeJS.ProcessEnv = process.env): string | unde
     ...folders.flatMap((folder) => browserNames.map((name) => join(folder, name))),
     ...browserApplications,
   ]
-  return candidates.find((candidate) => existsSync(candidate))
-}
-
-/** On Debian, testssl.sh has the name `testssl`. */
-export function findTestssl(env: NodeJS.ProcessEnv = process.env): string | undefined {
-  const folders = (env.PATH ?? '').split(delimiter).filter(Boolean)
-  const candidates = folders.flatMap((folder) => ['testssl', 'testssl.sh'].map((name) => join(folder, name)))
   return candidates.find((candidate) => existsSync(candidate))
 }
 
@@ -157,17 +150,6 @@ export const curl: Tool = {
   apt: 'curl',
   brew: 'curl',
   otherwise: 'install curl from https://curl.se/',
-}
-
-export const testssl: Tool = {
-  label: 'testssl',
-  command: findTestssl() ?? 'testssl.sh',
-  args: ['--version'],
-  version: /testssl(?:\.sh)?\s+(?:version\s+)?(\d+)\.(\d+)/,
-  minimum: [3, 0],
-  apt: 'testssl.sh',
-  brew: 'testssl',
-  otherwise: 'install testssl.sh from https://testssl.sh/',
 }
 
 const bringDocker = {

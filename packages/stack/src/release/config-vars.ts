@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isSecretName } from '@orderflow/service-kit/secret-names'
-import { hostedProblems } from '../../release-image/hosted-settings.ts'
-import { repository } from '../lib/paths.ts'
-import { application, type Service } from '../lib/services.ts'
+import { hostedProblems } from '../../templates/release-image/hosted-settings.ts'
+import { repository } from '../application/paths.ts'
+import { application, type Service } from '../application/services.ts'
 
 export type ConfigVars = Record<string, string>
 
@@ -112,7 +112,7 @@ const isSetting = (name: string, sections: Set<string>) => name.includes('__') &
 
 async function configProblems(serviceFolder: string, vars: ConfigVars): Promise<string[]> {
   // Loads the service only here, because loading it takes a while.
-  const { serviceProblems } = await import('../../release-image/service-settings.ts')
+  const { serviceProblems } = await import('../../templates/release-image/service-settings.ts')
   // The platform sets PORT, and the image listens on all interfaces.
   const own = await serviceProblems(serviceFolder, { ...vars, PORT: '1', Web__Host: '0.0.0.0' })
   return [...own, ...localProblems(vars), ...hostedProblems(vars)]

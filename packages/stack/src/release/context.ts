@@ -1,10 +1,10 @@
-import type { Service } from '../lib/services.ts'
-import { createHttp } from './http.ts'
-import { type Operator, readOperator } from './operator.ts'
+import type { Service } from '../application/services.ts'
 import type { Output } from './output.ts'
-import { createPlatform, type Platform } from './platform.ts'
+import { createHttp } from './platform/http.ts'
+import { type Operator, readOperator } from './platform/operator.ts'
+import { createPlatform, type Platform } from './platform/platform.ts'
+import { createRegistry, type Registry } from './platform/registry.ts'
 import { type JournalFile, openJournal } from './record.ts'
-import { createRegistry, type Registry } from './registry.ts'
 
 export interface Context {
   service: Service
@@ -17,14 +17,10 @@ export interface Context {
   journal: JournalFile
 }
 
-export interface ContextOptions {
-  service: Service
-  env: NodeJS.ProcessEnv
-  out: Output
-  signal: AbortSignal
-}
-
-export function createContext({ service, env, out, signal }: ContextOptions, command: string): Context {
+export function createContext(
+  { service, env, out, signal }: Pick<Context, 'service' | 'env' | 'out' | 'signal'>,
+  command: string,
+): Context {
   if (env.ACCESS_TOKEN) out.hide([env.ACCESS_TOKEN])
   const operator = readOperator(env, `${command} ${service.role}`)
   const send = createHttp({ onWait: (line) => out.complain(`waiting: ${line}`), signal })

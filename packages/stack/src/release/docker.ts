@@ -1,7 +1,7 @@
-import { CliError } from '../lib/error.ts'
-import { isAlive, self } from '../lib/lock.ts'
-import { repository } from '../lib/paths.ts'
-import { runTool } from '../lib/run-tool.ts'
+import { repository } from '../application/paths.ts'
+import { CliError } from '../base/error.ts'
+import { isAlive, self } from '../base/lock.ts'
+import { runTool } from '../base/run-tool.ts'
 
 interface DockerOptions {
   env?: Record<string, string>

@@ -1,9 +1,9 @@
 import { join, relative } from 'node:path'
-import { repository } from '../lib/paths.ts'
-import type { Service } from '../lib/services.ts'
+import { repository } from '../application/paths.ts'
+import type { Service } from '../application/services.ts'
 import { configVarsFile, gatherConfigVars } from './gather.ts'
-import { readTarget, type Target } from './operator.ts'
 import type { Output } from './output.ts'
+import { readTarget, type Target } from './platform/operator.ts'
 import { releaseFolder, shown, writePrivate } from './record.ts'
 
 /** Runs `./orderflow export NAME`: writes config vars and manual steps of a release, and lists missing values. */

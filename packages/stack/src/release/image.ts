@@ -1,11 +1,11 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { newSecret } from '../lib/credentials.ts'
-import { CliError } from '../lib/error.ts'
-import { repository } from '../lib/paths.ts'
-import { pause } from '../lib/poll.ts'
-import { consumerComponents, publishingComponent, type Service } from '../lib/services.ts'
+import { repository } from '../application/paths.ts'
+import { consumerComponents, publishingComponent, type Service } from '../application/services.ts'
+import { newSecret } from '../base/credentials.ts'
+import { CliError } from '../base/error.ts'
+import { pause } from '../base/poll.ts'
 import { docker, owned, removeOrphans } from './docker.ts'
 
 interface ImageFacts {

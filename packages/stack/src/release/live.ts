@@ -1,8 +1,8 @@
-import { CliError } from '../lib/error.ts'
-import { pause } from '../lib/poll.ts'
+import { CliError } from '../base/error.ts'
+import { pause } from '../base/poll.ts'
 import type { Context } from './context.ts'
 import { recentLog } from './logs.ts'
-import type { App, Dyno, Release } from './platform.ts'
+import type { App, Dyno, Release } from './platform/platform.ts'
 
 /** A container must listen within 60 s. The platform also needs time to start it. */
 const timeoutMs = 150_000

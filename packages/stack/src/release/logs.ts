@@ -1,9 +1,9 @@
-import { CliError } from '../lib/error.ts'
-import { pause } from '../lib/poll.ts'
+import { CliError } from '../base/error.ts'
+import { pause } from '../base/poll.ts'
 import { secretsOf } from './config-vars.ts'
 import type { Context } from './context.ts'
-import { secureUrl } from './operator.ts'
-import type { Platform } from './platform.ts'
+import { secureUrl } from './platform/operator.ts'
+import type { Platform } from './platform/platform.ts'
 
 const firstLines = 100
 /** The number of lines to read again after an interruption: more than an app writes in a second. */

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
-import { CliError } from '../lib/error.ts'
+import { CliError } from '../base/error.ts'
 import type { Context } from './context.ts'
-import { findWeb } from './platform.ts'
+import { findWeb } from './platform/platform.ts'
 
 export async function listProcesses({ platform, operator, out, service }: Context): Promise<void> {
   const dynos = await platform.dynos()

@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
-import { CliError } from '../lib/error.ts'
-import { removeUnfinished, replaceFile } from '../lib/files.ts'
-import { withLock } from '../lib/lock.ts'
-import { repository } from '../lib/paths.ts'
+import { repository } from '../application/paths.ts'
+import { CliError } from '../base/error.ts'
+import { removeUnfinished, replaceFile } from '../base/files.ts'
+import { withLock } from '../base/lock.ts'
 
 /** The state of an app before a release, for a rollback. It contains secrets. */
 export interface Before {

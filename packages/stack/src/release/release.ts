@@ -1,12 +1,12 @@
+import { images } from '../application/images.ts'
+import { CliError } from '../base/error.ts'
 import { ensureImages } from '../containers/images.ts'
-import { CliError } from '../lib/error.ts'
-import { baseImage, daprdImage, nodeImage } from '../lib/images.ts'
 import { type Change, type ConfigVars, changesBetween, describeChange, patchOf, secretsOf } from './config-vars.ts'
 import type { Context } from './context.ts'
 import { requireConfigVars } from './gather.ts'
 import { buildImage, pushImage, requireAcceptable, requireBoot, requireEngine } from './image.ts'
 import { requireLive } from './live.ts'
-import { type App, findWeb } from './platform.ts'
+import { type App, findWeb } from './platform/platform.ts'
 import type { Before } from './record.ts'
 
 export async function release(context: Context, options: { dryRun: boolean }): Promise<void> {
@@ -96,7 +96,7 @@ async function check(context: Context): Promise<Plan> {
   const engine = await requireEngine(operator.registry, signal)
   out.progress(`docker: engine ${engine}, logged in to ${operator.registry}`)
 
-  await ensureImages({ onProgress: out.progress, signal }, [baseImage, nodeImage, daprdImage])
+  await ensureImages({ onProgress: out.progress, signal }, [images.base, images.node, images.daprd])
   const image = `${operator.registry}/${operator.app}/web`
   out.progress(`image: building ${image}`)
   const imageId = await buildImage(service, image, {

@@ -1,8 +1,8 @@
-import { CliError } from '../lib/error.ts'
+import { CliError } from '../base/error.ts'
 import { type Change, changesBetween, describeChange, patchOf, secretsOf } from './config-vars.ts'
 import type { Context } from './context.ts'
 import { requireLive } from './live.ts'
-import { findWeb } from './platform.ts'
+import { findWeb } from './platform/platform.ts'
 import type { Before } from './record.ts'
 
 /** Runs `./orderflow rollback NAME`: restores the state before the last release that was made from this folder. Can be repeated. */

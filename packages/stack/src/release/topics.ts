@@ -1,8 +1,8 @@
+import { type Service, services } from '../application/services.ts'
+import { CliError } from '../base/error.ts'
 import { kafkaConnection } from '../kafka/connection.ts'
 import { ensureTopics, topics } from '../kafka/topics.ts'
 import { transactionsWarning } from '../kafka/transactions.ts'
-import { CliError } from '../lib/error.ts'
-import { type Service, services } from '../lib/services.ts'
 import { gatherConfigVars } from './gather.ts'
 import type { Output } from './output.ts'
 

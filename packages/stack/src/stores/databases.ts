@@ -1,8 +1,8 @@
 import { databaseFunctions, documentTables, functionNames } from '@orderflow/service-kit/save-documents'
 import { escapeIdentifier, escapeLiteral } from 'pg'
-import { connect } from './postgresql-tls.ts'
-import { storedServices } from './services.ts'
-import { type ConnectionSettings, withLogin } from './store-uri.ts'
+import { storedServices } from '../application/services.ts'
+import { connect } from './libpq.ts'
+import { type ConnectionSettings, withLogin } from './uri.ts'
 
 /** The user that `initdb` or the image creates. Only operators use it, because it has all rights. */
 export const postgresqlUser = 'orderflow'

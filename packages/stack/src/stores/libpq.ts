@@ -3,8 +3,8 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { type ConnectionOptions, getCACertificates } from 'node:tls'
 import { Client } from 'pg'
-import { CliError } from './error.ts'
-import type { ConnectionSettings } from './store-uri.ts'
+import { CliError } from '../base/error.ts'
+import type { ConnectionSettings } from './uri.ts'
 
 /** The modes of libpq (https://www.postgresql.org/docs/current/libpq-ssl.html). The sidecar's driver, pgx, has the same ones. */
 const modes = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'] as const

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
-import { freePorts } from '../../src/lib/free-ports.ts'
+import { freePorts } from '../../src/application/free-ports.ts'
 
 const source = fileURLToPath(new URL('../../src/lib/free-ports.ts', import.meta.url))
 

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { parse } from 'yaml'
+import { everyStackImage, images, testImages } from '../../src/application/images.ts'
+import { repository } from '../../src/application/paths.ts'
 import { postgresqlFile } from '../../src/containers/project.ts'
-import { everyStackImage, observerImages, prometheusImage, testImages } from '../../src/lib/images.ts'
-import { repository } from '../../src/lib/paths.ts'
-import { recipeOf } from '../../src/offline/recipes.ts'
+import { recipeOf } from '../../src/containers/recipes.ts'
 
 /** Options of the YAML parser, with Compose's tag `!reset`. */
 const parsing = { merge: true, customTags: [{ tag: '!reset', resolve: () => null }] }
@@ -15,8 +15,8 @@ const read = (...path: string[]) => readFileSync(join(...path), 'utf8')
 function startsFrom(dockerfile: string, args: Record<string, string> = {}): string[] {
   const stages = [...dockerfile.matchAll(/^FROM (\S+)(?: AS (\S+))?$/gm)]
   const own = new Set(stages.map(([, , name]) => name))
-  const images = stages.map(([, image = '']) => image.replace(/^\$(\w+)$/, (_all, name) => args[name] ?? ''))
-  return [...new Set(images)].filter((image) => !own.has(image) && image !== 'scratch')
+  const found = stages.map(([, image = '']) => image.replace(/^\$(\w+)$/, (_all, name) => args[name] ?? ''))
+  return [...new Set(found)].filter((image) => !own.has(image) && image !== 'scratch')
 }
 
 describe('external images', () => {
@@ -27,7 +27,9 @@ describe('external images', () => {
     })
     const others = composed.filter((image) => !image.startsWith('localhost/'))
     const named = new Set([...others, ...startsFrom(read(repository, 'Dockerfile'))])
-    expect([...named].sort()).to.deep.equal([...everyStackImage, ...observerImages].toSorted())
+    expect([...named].sort()).to.deep.equal(
+      [...everyStackImage, images.jaeger, images.prometheus, images.grafana].toSorted(),
+    )
   })
 
   it('include Testcontainers’ reaper in the version that testcontainers requires', () => {
@@ -36,7 +38,7 @@ describe('external images', () => {
     expect(testImages).to.include(image)
   })
 
-  for (const [index, image] of [...testImages, prometheusImage].entries()) {
+  for (const [index, image] of [...testImages, images.prometheus].entries()) {
     const { folder, from, args } = recipeOf(image)
     it(`${image} is built after its base images, which its recipe lists`, () => {
       const dockerfile = from.length > 0 ? read(folder, 'Dockerfile') : ''

@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { connect, createServer, type Server } from 'node:net'
 import { expect } from 'chai'
-import { describeConflict, freePorts, isPortFree, requireFreePorts } from '../../src/lib/free-ports.ts'
-import { eventually } from '../../src/lib/poll.ts'
-import { defaultPorts, localPorts, loopbacks, type StackPorts, slotsOf } from '../../src/lib/ports.ts'
-import { services } from '../../src/lib/services.ts'
+import { describeConflict, freePorts, isPortFree, requireFreePorts } from '../../src/application/free-ports.ts'
+import { defaultPorts, localPorts, loopbacks, type StackPorts, slotsOf } from '../../src/application/ports.ts'
+import { services } from '../../src/application/services.ts'
+import { eventually } from '../../src/base/poll.ts'
 
 const all = ({ services: ports, moreBrokers, inspectors, ...others }: StackPorts) => [
   ...Object.values(others),

@@ -1,5 +1,10 @@
 import { expect } from 'chai'
-import { chooseVariables, givenVariables, requireSameVariables, withoutVariables } from '../../src/lib/variables.ts'
+import {
+  chooseVariables,
+  givenVariables,
+  requireSameVariables,
+  withoutVariables,
+} from '../../src/application/variables.ts'
 import { expectRefusalOf, refusal } from '../support.ts'
 
 /** One variable of each kind. */

@@ -1,9 +1,8 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { backup } from '../../src/commands/backup.ts'
-import { CliError, reportError } from '../../src/lib/error.ts'
+import { reportError } from '../../src/base/error.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 
 describe('reportError', () => {
@@ -64,18 +63,5 @@ describe('reportError', () => {
 
   it('throws other errors, because their stack trace shows a defect', () => {
     expect(() => reportError(new TypeError('x is not a function'))).to.throw(TypeError)
-  })
-
-  it('explains that a backup needs a folder, for a file and for a link without a target', async () => {
-    const folder = temporaryFolder()
-    writeFileSync(join(folder, 'file'), '')
-    symlinkSync('missing', join(folder, 'link'))
-    for (const name of ['file', 'link']) {
-      const failure = await backup(join(folder, name), {}).catch((error) => error)
-      expect(failure)
-        .to.be.instanceOf(CliError)
-        .with.property('message')
-        .that.matches(/, but a backup is a folder$/)
-    }
   })
 })

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { withGuidePaths } from '../../src/lib/guides.ts'
+import { withGuidePaths } from '../../src/base/guides.ts'
 
 describe('withGuidePaths', () => {
   const text = 'Continue with docs/new-service.md (docs/publishing.md#transactions), or https://keda.sh/docs/latest.'

@@ -2,8 +2,8 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { CliError } from '../../src/lib/error.ts'
-import { self, withLock } from '../../src/lib/lock.ts'
+import { CliError } from '../../src/base/error.ts'
+import { self, withLock } from '../../src/base/lock.ts'
 import { deadPid, removeFolders, temporaryFolder } from '../support.ts'
 
 describe('withLock', () => {

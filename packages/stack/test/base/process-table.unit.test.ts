@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { marksInPs, readProcessTable, readPs } from '../../src/lib/process-table.ts'
+import { marksInPs, readProcessTable, readPs } from '../../src/base/process-table.ts'
 
 /** The output of `ps -A -o pid=,pgid=,stat=,lstart=` on macOS. */
 const printed = `    1     1 Ss   Sat Nov 21 07:58:02 2026

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { parse } from 'yaml'
+import { repository } from '../../src/application/paths.ts'
+import { brokerPorts, defaultPorts } from '../../src/application/ports.ts'
+import { services as registered, sidecarOf } from '../../src/application/services.ts'
 import { brokersFile } from '../../src/containers/project.ts'
 import { brokerNames, brokerVariable, controllerSecurity, replicationSettings } from '../../src/kafka/broker.ts'
-import { repository } from '../../src/lib/paths.ts'
-import { brokerPorts, defaultPorts } from '../../src/lib/ports.ts'
-import { services as registered, sidecarOf } from '../../src/lib/services.ts'
 
 interface Service {
   image?: string

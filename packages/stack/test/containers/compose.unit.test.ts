@@ -3,16 +3,16 @@ import { join } from 'node:path'
 import { isSecretName } from '@orderflow/service-kit/secret-names'
 import { expect } from 'chai'
 import { parse } from 'yaml'
+import { images, serviceImage } from '../../src/application/images.ts'
+import { jaegerVariables } from '../../src/application/jaeger.ts'
+import { repository, versions } from '../../src/application/paths.ts'
+import { defaultPorts } from '../../src/application/ports.ts'
+import { entryOf, services as registered, sidecarOf, storedServices } from '../../src/application/services.ts'
 import { postgresqlFile, variableOf } from '../../src/containers/project.ts'
 import { ipv6Ports, podOf, replicaServices } from '../../src/containers/replicas.ts'
 import { brokerSettings } from '../../src/kafka/broker.ts'
-import { grafanaImage, jaegerImage, prometheusImage, serviceImage } from '../../src/lib/images.ts'
-import { jaegerVariables } from '../../src/lib/jaeger.ts'
-import { repository, versions } from '../../src/lib/paths.ts'
-import { defaultPorts } from '../../src/lib/ports.ts'
-import { postgresqlSettings } from '../../src/lib/postgresql.ts'
-import { entryOf, services as registered, sidecarOf, storedServices } from '../../src/lib/services.ts'
-import { daprdFlags, resourcesOf, sidecarMemory } from '../../src/processes/process-spec.ts'
+import { daprdFlags, resourcesOf, sidecarMemory } from '../../src/processes/process/spec.ts'
+import { postgresqlSettings } from '../../src/stores/databases.ts'
 
 interface Service {
   image: string
@@ -30,11 +30,11 @@ const ofOthers = ['kafka', 'mongo', 'jaeger', 'prometheus', 'grafana']
 const ours = Object.keys(services).filter((name) => !ofOthers.includes(name))
 
 describe('docker-compose.yml', () => {
-  it('uses the versions of packages/cli/versions.json', () => {
+  it('uses the versions of packages/stack/versions.json', () => {
     expect(services.kafka?.image).to.equal(`apache/kafka:${versions.kafka}`)
-    expect(services.jaeger?.image).to.equal(jaegerImage)
-    expect(services.prometheus?.image).to.equal(prometheusImage)
-    expect(services.grafana?.image).to.equal(grafanaImage)
+    expect(services.jaeger?.image).to.equal(images.jaeger)
+    expect(services.prometheus?.image).to.equal(images.prometheus)
+    expect(services.grafana?.image).to.equal(images.grafana)
     for (const service of registered) {
       expect(services[sidecarOf(service)]?.image).to.equal(`daprio/daprd:${versions.dapr}`)
     }
@@ -321,7 +321,7 @@ describe('the connection pools of a sidecar', () => {
 
 describe('the sidecar of a release', () => {
   it('starts with the same flags as the other sidecars, except those for ports and paths', () => {
-    const start = readFileSync(join(repository, 'packages/cli/release-image/start'), 'utf8')
+    const start = readFileSync(join(repository, 'packages/stack/templates/release-image/start'), 'utf8')
     const [, lines = ''] = /^sidecar_flags=\(\n(.*?)^\)$/ms.exec(start) ?? []
     const found = [...lines.matchAll(/--([a-z-]+)[ =]("\$\(.*?\)"|"[^"]*"|\S+)/g)].map(([, flag = '', value = '']) => [
       flag,
@@ -342,8 +342,8 @@ describe('the sidecar of a release', () => {
 describe('the settings of brokers', () => {
   const read = (path: string) => readFileSync(join(repository, path), 'utf8')
   const files = [
-    'packages/cli/test/release/rehearsal/kafka.ts',
-    'packages/cli/src/offline/images/kafka/docker/server.properties',
+    'packages/stack/test/release/rehearsal/kafka.ts',
+    'packages/stack/templates/images/kafka/docker/server.properties',
   ]
   /** The setting that may differ between brokers. Hosted brokers require at least 6 s. */
   const other = ['group.min.session.timeout.ms']

@@ -3,11 +3,11 @@ import { once } from 'node:events'
 import { chmodSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { expect } from 'chai'
-import { repository } from '../../src/lib/paths.ts'
+import { repository } from '../../src/application/paths.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 
 const script = `
-import { containerRunner } from ${JSON.stringify(join(repository, 'packages/cli/src/containers/runner.ts'))}
+import { containerRunner } from ${JSON.stringify(join(repository, 'packages/stack/src/containers/in-containers.ts'))}
 const interrupted = new AbortController()
 process.once('SIGINT', () => interrupted.abort())
 await containerRunner.logs(['kafka'], { follow: true, signal: interrupted.signal }).catch(({ code, message }) => {

@@ -4,6 +4,9 @@ import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { expect } from 'chai'
 import { generate } from 'selfsigned'
+import { repository } from '../../src/application/paths.ts'
+import { services, storedServices } from '../../src/application/services.ts'
+import { bodyOf, makeCertificate, pemOf } from '../../src/base/credentials.ts'
 import {
   brokersFile,
   defaultServers,
@@ -15,9 +18,6 @@ import {
   recordServers,
   variableOf,
 } from '../../src/containers/project.ts'
-import { bodyOf, makeCertificate, pemOf } from '../../src/lib/credentials.ts'
-import { repository } from '../../src/lib/paths.ts'
-import { services, storedServices } from '../../src/lib/services.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 
 describe('.env', () => {

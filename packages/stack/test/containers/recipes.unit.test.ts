@@ -1,8 +1,8 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import type { Recipe } from '../../src/offline/recipes.ts'
-import { recipeHash } from '../../src/offline/recipes.ts'
+import type { Recipe } from '../../src/containers/recipes.ts'
+import { recipeHash } from '../../src/containers/recipes.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 
 const plain = { from: [], args: {}, content: [], needs: [], parts: [] }

@@ -2,9 +2,9 @@ import { appendFileSync, copyFileSync, globSync, readFileSync, statSync, writeFi
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { expect } from 'chai'
+import { repository } from '../../src/application/paths.ts'
 import { ensureEnvFile, readProject } from '../../src/containers/project.ts'
 import { composeEnvironment, recordVariables, requireRecorded } from '../../src/containers/variables.ts'
-import { repository } from '../../src/lib/paths.ts'
 import { expectRefusalOf, refusal, removeFolders, temporaryFolder } from '../support.ts'
 
 /** One variable of each kind that docker-compose.yml, and here its override file, read. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
+import { services } from '../../src/application/services.ts'
 import { consequencesOf } from '../../src/dev/changes.ts'
-import { services } from '../../src/lib/services.ts'
 
 const names = services.map(({ name }) => name)
 const [first = '', second = ''] = names

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import { eventually } from '../../src/base/poll.ts'
 import { watchTypes } from '../../src/dev/types.ts'
-import { eventually } from '../../src/lib/poll.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 
 describe('watchTypes', () => {

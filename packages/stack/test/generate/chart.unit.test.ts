@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect } from 'chai'
 import { parse, parseAllDocuments } from 'yaml'
-import { daprdImage } from '../../src/lib/images.ts'
-import { repository } from '../../src/lib/paths.ts'
-import { partitions, services, storedServices } from '../../src/lib/services.ts'
+import { images } from '../../src/application/images.ts'
+import { repository } from '../../src/application/paths.ts'
+import { partitions, services, storedServices } from '../../src/application/services.ts'
 
 const read = (path: string) => readFileSync(join(repository, 'chart', path), 'utf8')
 const values = () => parse(read('values.yaml'))
@@ -59,7 +59,7 @@ describe('chart/values.yaml', () => {
 
 describe('the chart’s application.json', () => {
   it('names the tested version of Dapr', () => {
-    expect(application.sidecar.image).to.equal(daprdImage)
+    expect(application.sidecar.image).to.equal(images.daprd)
   })
 
   it('gives each sidecar the name, the channel and the resources of its service', () => {

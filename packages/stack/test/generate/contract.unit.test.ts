@@ -1,7 +1,7 @@
 import { expect } from 'chai'
+import { application } from '../../src/application/services.ts'
+import { CliError } from '../../src/base/error.ts'
 import { topicConstants } from '../../src/generate/contract.ts'
-import { CliError } from '../../src/lib/error.ts'
-import { application } from '../../src/lib/services.ts'
 
 describe('topicConstants', () => {
   for (const constant of ['class', 'await', '2ndFloor']) {

@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import { repository } from '../../src/application/paths.ts'
+import { defaultPorts } from '../../src/application/ports.ts'
+import { entryOf, services } from '../../src/application/services.ts'
 import { launchFile, runConfigurations } from '../../src/generate/editors.ts'
-import { repository } from '../../src/lib/paths.ts'
-import { defaultPorts } from '../../src/lib/ports.ts'
-import { entryOf, services } from '../../src/lib/services.ts'
 import { createPlan } from '../../src/processes/plan.ts'
-import { processSpecs } from '../../src/processes/process-spec.ts'
+import { processSpecs } from '../../src/processes/process/spec.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 
 const names = services.map(({ name }) => name)

@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import { eventTypes } from '@orderflow/envelope'
 import { expect } from 'chai'
 import { parse, parseAllDocuments } from 'yaml'
+import { repository } from '../../src/application/paths.ts'
+import { defaultPorts } from '../../src/application/ports.ts'
+import { consumerComponents, partitions, services } from '../../src/application/services.ts'
 import { publishersFile } from '../../src/generate/components.ts'
 import { generatedFiles, outdatedFiles } from '../../src/generate/files.ts'
 import { topics } from '../../src/kafka/topics.ts'
-import { repository } from '../../src/lib/paths.ts'
-import { defaultPorts } from '../../src/lib/ports.ts'
-import { consumerComponents, partitions, services } from '../../src/lib/services.ts'
 
 const read = (...path: string[]) => readFileSync(join(repository, ...path), 'utf8')
 const documentsOf = (...path: string[]) => parseAllDocuments(read(...path)).map((document) => document.toJS())

@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Objective } from '@orderflow/service-kit/application'
 import { expect } from 'chai'
+import { templateFile } from '../../src/application/paths.ts'
 import { alertsFile, dashboardFile } from '../../src/generate/objective.ts'
-import { cliFolder } from '../../src/lib/paths.ts'
 
-const read = (name: string) => readFileSync(join(cliFolder, 'observe', name), 'utf8')
+const read = (name: string) => readFileSync(templateFile(`observe/${name}`), 'utf8')
 const [dashboard, alerts] = [read('dashboard.json'), read('alerts.yml')]
 
 const bookings: Objective = {

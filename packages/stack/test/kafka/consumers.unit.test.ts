@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { parseAllDocuments } from 'yaml'
-import { repository } from '../../src/lib/paths.ts'
-import { consumerComponents, membersOf, partitions } from '../../src/lib/services.ts'
+import { repository } from '../../src/application/paths.ts'
+import { consumerComponents, membersOf, partitions } from '../../src/application/services.ts'
 
 /** The client ids of the components for prompt topics in components/kafka.yaml, without the app's name. */
 const clientIds = parseAllDocuments(readFileSync(join(repository, 'components/kafka.yaml'), 'utf8'))

@@ -6,10 +6,10 @@ import { createEnvelope } from '@orderflow/envelope'
 import { headerOf } from '@orderflow/service-kit/log'
 import { openLog } from '@orderflow/service-kit/operations'
 import { expect } from 'chai'
+import { repository } from '../../src/application/paths.ts'
+import { eventually } from '../../src/base/poll.ts'
 import { localKafka } from '../../src/kafka/connection.ts'
 import { ensureTopics } from '../../src/kafka/topics.ts'
-import { repository } from '../../src/lib/paths.ts'
-import { eventually } from '../../src/lib/poll.ts'
 import type { Plan } from '../../src/processes/plan.ts'
 
 const app = { id: '0b5c3d6e-8f1a-4b2c-9d3e-4f5a6b7c8d9e', name: 'legacy-shop' }

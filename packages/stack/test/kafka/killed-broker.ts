@@ -1,10 +1,10 @@
 import { expect } from 'chai'
-import { send } from '../../src/commands/publish.ts'
+import { eventually } from '../../src/base/poll.ts'
 import { localKafka } from '../../src/kafka/connection.ts'
-import { eventually } from '../../src/lib/poll.ts'
 import type { Plan } from '../../src/processes/plan.ts'
-import { runningStack } from '../../src/processes/start.ts'
+import { runningStack } from '../../src/processes/running-stack.ts'
 import { newGroup, startBroker } from './broker.ts'
+import { send } from './send.ts'
 
 export function killedBroker(planned: () => Plan): void {
   describe('a killed broker', () => {

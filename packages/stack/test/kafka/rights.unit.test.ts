@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { services } from '../../src/application/services.ts'
 import { aclCommands, denyTransactionsCommand } from '../../src/kafka/access.ts'
 import {
   brokerUser,
@@ -9,7 +10,6 @@ import {
   stackUsers,
   watcherRights,
 } from '../../src/kafka/rights.ts'
-import { services } from '../../src/lib/services.ts'
 
 // test/specs/stream-rights.ts tests these rights at a real broker.
 

@@ -4,16 +4,16 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { promisify } from 'node:util'
 import { createSidecar } from '@orderflow/service-kit/sidecar'
 import { expect } from 'chai'
-import { send } from '../../src/commands/publish.ts'
+import { repository } from '../../src/application/paths.ts'
+import { consumerComponents, entryOf, membersOf, partitions, serviceNamed } from '../../src/application/services.ts'
+import { eventually } from '../../src/base/poll.ts'
 import { localKafka } from '../../src/kafka/connection.ts'
 import { groupMembers, groupMissing, membersMissing, untilNothingMissing } from '../../src/kafka/readiness.ts'
-import { repository } from '../../src/lib/paths.ts'
-import { eventually } from '../../src/lib/poll.ts'
-import { consumerComponents, entryOf, membersOf, partitions, serviceNamed } from '../../src/lib/services.ts'
 import { ensureRunning } from '../../src/processes/ensure.ts'
 import type { Plan } from '../../src/processes/plan.ts'
-import { stopProcess } from '../../src/processes/process-control.ts'
-import { runningStack } from '../../src/processes/start.ts'
+import { stopProcess } from '../../src/processes/process/control.ts'
+import { runningStack } from '../../src/processes/running-stack.ts'
+import { send } from './send.ts'
 
 interface Delivery {
   at: number

@@ -1,9 +1,9 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import { expect } from 'chai'
-import { watchEvents } from '../../src/commands/demo.ts'
-import { send } from '../../src/commands/publish.ts'
-import { streamTroubles } from '../../src/commands/stack.ts'
-import { retentionText, topicSetting } from '../../src/commands/topics.ts'
+import { repository } from '../../src/application/paths.ts'
+import { eventually } from '../../src/base/poll.ts'
 import { localKafka } from '../../src/kafka/connection.ts'
 import { dayMs, forever, keepFor, keptFor } from '../../src/kafka/retention.ts'
 import {
@@ -15,8 +15,10 @@ import {
   topics,
   withAdmin,
 } from '../../src/kafka/topics.ts'
-import { eventually } from '../../src/lib/poll.ts'
+import { watchEvents } from '../../src/kafka/watch.ts'
 import type { Plan } from '../../src/processes/plan.ts'
+import { streamTroubles } from '../../src/troubles.ts'
+import { send } from './send.ts'
 
 export function localTopics(planned: () => Plan): void {
   describe('Kafka’s topics', () => {
@@ -106,13 +108,13 @@ export function localTopics(planned: () => Plan): void {
         const found = await withAdmin(kafka, (admin) => admin.describeConfigs({ resources }))
         return [...new Set(found.map(({ configs }) => configs[0]?.value))]
       }
-      const kept = async () => [...new Set((await keptFor(kafka, names)).values())].map(retentionText)
+      const kept = async () => [...new Set((await keptFor(kafka, names)).values())]
       const before = await segmentMs()
-      expect(await kept()).to.deep.equal(['for ever'])
+      expect(await kept()).to.deep.equal([forever])
       await keepFor(kafka, names, 30 * dayMs)
-      expect([await kept(), await segmentMs()]).to.deep.equal([['for 30 days'], ['86400000']])
+      expect([await kept(), await segmentMs()]).to.deep.equal([[30 * dayMs], ['86400000']])
       await keepFor(kafka, names, forever)
-      expect([await kept(), await segmentMs()]).to.deep.equal([['for ever'], before])
+      expect([await kept(), await segmentMs()]).to.deep.equal([[forever], before])
     })
 
     it('include all partitions if two commands create or extend them at the same time', async () => {
@@ -164,15 +166,20 @@ export function localTopics(planned: () => Plan): void {
     })
 
     it('get the setting of `./orderflow topic-setting`, which a warning names', async () => {
-      const env = { Stream__Brokers: kafka.bootstrapBrokers.join() }
-      await topicSetting('orderevents', 'max.message.bytes=262145', env)
+      const env = { ...process.env, Stream__Brokers: kafka.bootstrapBrokers.join() }
+      const topicSetting = (...args: string[]) =>
+        promisify(execFile)(process.execPath, ['packages/cli/src/cli.ts', 'topic-setting', ...args], {
+          cwd: repository,
+          env,
+        })
+      await topicSetting('orderevents', 'max.message.bytes=262145')
       const fix = /Fix: \.\/orderflow topic-setting (\S+) (\S+)$/.exec(
         (await topicDifferences(kafka, topics.processes))[0] ?? '',
       )
-      await topicSetting(fix?.[1], fix?.[2], env)
+      await topicSetting(fix?.[1] ?? '', fix?.[2] ?? '')
       expect(await topicDifferences(kafka, topics.processes)).to.deep.equal([])
       for (const wrong of [['other', 'a=b'], ['orderevents', 'a'], []])
-        expect(await topicSetting(wrong[0], wrong[1], env).catch((error) => error.code)).to.equal('usage')
+        expect(await topicSetting(...wrong).catch(({ stderr }) => stderr)).to.match(/^error: the topic is unknown/)
     })
   })
 }

@@ -1,18 +1,23 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import { applicationName } from '../../src/application/paths.ts'
+import { services, storedServices } from '../../src/application/services.ts'
+import { CliError } from '../../src/base/error.ts'
 import { connectionStrings } from '../../src/containers/project.ts'
-import { reachFromInside } from '../../src/kubernetes/addresses.ts'
 import { type Cluster, kubectl, readContext } from '../../src/kubernetes/cluster.ts'
-import { isLocal, requireConsent } from '../../src/kubernetes/consent.ts'
 import { provideImages } from '../../src/kubernetes/images.ts'
-import { runInside } from '../../src/kubernetes/inside.ts'
-import { requireInjector, requireKafka, requireNamedSettings, requireProducts } from '../../src/kubernetes/needs.ts'
+import { reachFromInside, runInPod } from '../../src/kubernetes/inside.ts'
+import {
+  isLocal,
+  requireConsent,
+  requireInjector,
+  requireKafka,
+  requireNamedSettings,
+  requireProducts,
+} from '../../src/kubernetes/needs.ts'
 import { ensureSecrets } from '../../src/kubernetes/secrets.ts'
 import { readValues, type Values } from '../../src/kubernetes/values.ts'
-import { CliError } from '../../src/lib/error.ts'
-import { applicationName } from '../../src/lib/paths.ts'
-import { services, storedServices } from '../../src/lib/services.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 import { fakeCluster } from './fake-cluster.ts'
 
@@ -367,7 +372,7 @@ describe('the runner of Kubernetes', () => {
       const fake = commandCluster()
       // Without an input, the command would read the standard input of this test, which may stay open.
       const options = { input: Buffer.alloc(0), secrets: {}, addresses, signal }
-      expect(await runInside(cluster, { args: ['partitions'], ...options })).to.equal(0)
+      expect(await runInPod(cluster, 'setup', ['node', '/app/cli.ts', 'partitions'], options)).to.equal(0)
       const [created] = fake.calls().filter(({ args }) => args.includes('create'))
       const [job] = JSON.parse(created?.input ?? '').items
       const { containers } = job.spec.template.spec
@@ -375,18 +380,14 @@ describe('the runner of Kubernetes', () => {
       expect(containers[0].env).to.deep.include({ name: 'KEPT', value: '1' })
       expect(containers[0].env).to.deep.include({ name: 'ORDERFLOW_ADDRESSES', value: JSON.stringify(addresses) })
       const executed = fake.calls().find(({ args }) => args.includes('exec'))?.args ?? []
-      expect(executed.slice(executed.indexOf('--') + 1)).to.deep.equal([
-        'node',
-        '/app/packages/cli/src/cli.ts',
-        'partitions',
-      ])
+      expect(executed.slice(executed.indexOf('--') + 1)).to.deep.equal(['node', '/app/cli.ts', 'partitions'])
       expect(fake.calls().at(-1)?.args).to.include.members(['delete', 'job', job.metadata.name])
     })
 
     it('gets secrets and files through its standard input', async () => {
       const fake = commandCluster()
       const options = { input: Buffer.from('{"file":1}'), secrets: { API_KEY: 'top-secret' }, addresses, signal }
-      await runInside(cluster, { args: ['publish', '-'], ...options })
+      await runInPod(cluster, 'setup', ['node', '/app/cli.ts', 'publish', '-'], options)
       const executed = fake.calls().find(({ args }) => args.includes('exec'))
       expect(executed?.input).to.equal('API_KEY=top-secret\n\n{"file":1}')
       expect(JSON.stringify(fake.calls().filter(({ args }) => !args.includes('exec')))).not.to.contain('top-secret')

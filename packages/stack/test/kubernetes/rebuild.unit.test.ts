@@ -1,10 +1,10 @@
 import { expect } from 'chai'
+import { requireStoresUnused, storedServices } from '../../src/application/services.ts'
+import type { CliError } from '../../src/base/error.ts'
 import type { Cluster } from '../../src/kubernetes/cluster.ts'
 import { requireNoRebuild } from '../../src/kubernetes/needs.ts'
 import { rebuildStores, requireRebuilt, withPods } from '../../src/kubernetes/rebuild.ts'
 import { clusterStatus } from '../../src/kubernetes/status.ts'
-import type { CliError } from '../../src/lib/error.ts'
-import { requireStoresUnused, storedServices } from '../../src/lib/services.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 import { fakeCluster } from './fake-cluster.ts'
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { CliError } from '../../src/lib/error.ts'
+import { CliError } from '../../src/base/error.ts'
 import { namesOf } from '../../src/new-service/names.ts'
 import { placeholder, serviceFiles } from '../../src/new-service/template.ts'
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { services } from '../../src/lib/services.ts'
+import { services } from '../../src/application/services.ts'
 import { nextPorts } from '../../src/new-service/new-service.ts'
 
 describe('nextPorts', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { CliError } from '../../src/lib/error.ts'
-import { application } from '../../src/lib/services.ts'
+import { application } from '../../src/application/services.ts'
+import { CliError } from '../../src/base/error.ts'
 import { heardEvent, placeholder, serviceFiles } from '../../src/new-service/template.ts'
 
 const textOf = (event: typeof placeholder) => [...serviceFiles('gift-card-service', event)].flat().join('\n')

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { parse } from 'yaml'
-import { repository } from '../../src/lib/paths.ts'
+import { repository } from '../../src/application/paths.ts'
 
 interface Rule {
   alert?: string
@@ -13,7 +13,7 @@ interface Rule {
 const read = (path: string) => readFileSync(join(repository, path), 'utf8')
 const { groups } = parse(read('components/observe/alerts.yml')) as { groups: { rules: Rule[] }[] }
 const alerts = groups.flatMap(({ rules }) => rules).filter(({ alert }) => alert !== undefined)
-const { tests } = parse(read('packages/cli/test/observe/alerts.test.yml')) as {
+const { tests } = parse(read('packages/stack/test/observe/alerts.test.yml')) as {
   tests: { alert_rule_test: { alertname: string; exp_alerts?: unknown[] }[] }[]
 }
 const tried = tests.flatMap(({ alert_rule_test: all }) => all)

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { parse } from 'yaml'
-import { defaultPorts } from '../../src/lib/ports.ts'
-import { services } from '../../src/lib/services.ts'
+import { defaultPorts } from '../../src/application/ports.ts'
+import { services } from '../../src/application/services.ts'
 import { containersConfig, localConfig } from '../../src/observe/config.ts'
 
 interface ScrapeConfig {

@@ -3,14 +3,14 @@ import { once } from 'node:events'
 import { appendFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { repository } from '../../src/lib/paths.ts'
-import { eventually } from '../../src/lib/poll.ts'
+import { repository } from '../../src/application/paths.ts'
+import { eventually } from '../../src/base/poll.ts'
 import { logFile, processNamesWith } from '../../src/processes/plan.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 
 const [first = '', second = ''] = processNamesWith({ store: 'sqlite', brokers: 1 })
 const script = `
-import { showLogs } from ${JSON.stringify(join(repository, 'packages/cli/src/processes/logs.ts'))}
+import { showLogs } from ${JSON.stringify(join(repository, 'packages/stack/src/processes/logs.ts'))}
 const interrupted = new AbortController()
 process.once('SIGINT', () => interrupted.abort())
 process.stdout.on('error', () => {})

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import { defaultPorts } from '../../src/application/ports.ts'
 import { type Brokers, brokerNames } from '../../src/kafka/broker.ts'
-import { defaultPorts } from '../../src/lib/ports.ts'
-import { prepareKafka } from '../../src/processes/kafka.ts'
 import { createPlan, dataFolder, recordStart, serversOf } from '../../src/processes/plan.ts'
+import { prepareKafka } from '../../src/processes/servers/kafka.ts'
 import { provision } from '../../src/provision/provision.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 

@@ -1,10 +1,10 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { freePorts } from '../../src/lib/free-ports.ts'
-import { prepareKafka, propertiesText } from '../../src/processes/kafka.ts'
+import { freePorts } from '../../src/application/free-ports.ts'
 import { createPlan } from '../../src/processes/plan.ts'
-import { processSpecs } from '../../src/processes/process-spec.ts'
+import { processSpecs } from '../../src/processes/process/spec.ts'
+import { prepareKafka, propertiesText } from '../../src/processes/servers/kafka.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 
 describe('the data of a stack', () => {

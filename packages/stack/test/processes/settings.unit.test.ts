@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { componentSettings } from '../../src/processes/component-settings.ts'
+import { componentSettings } from '../../src/processes/process/components.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 
 describe('componentSettings', () => {

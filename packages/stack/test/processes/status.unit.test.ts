@@ -1,14 +1,14 @@
 import { expect } from 'chai'
-import { formatDuration } from '../../src/lib/terminal.ts'
+import { colouredTable, formatDuration } from '../../src/base/terminal.ts'
 import { processNamesWith } from '../../src/processes/plan.ts'
-import { formatStatus, requireUp, stackStatus } from '../../src/processes/status.ts'
+import { header, lineOf, requireUp, stackStatus } from '../../src/processes/status.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 
 describe('the status table', () => {
   afterEach(removeFolders)
 
   it('contains a line for each process with state, pid, port, memory and uptime', () => {
-    const lines = formatStatus([
+    const rows = [
       {
         name: 'kafka',
         state: 'running',
@@ -19,8 +19,10 @@ describe('the status table', () => {
         uptimeMs: 61_000,
       },
       { name: 'order-service', state: 'crashed', detail: 'exit code 1; see make logs', port: 5000 },
-    ])
-    expect(lines).to.deep.equal([
+    ] as const
+    const lines = colouredTable(header, rows.map(lineOf))
+    expect(lines.map(({ colour }) => colour)).to.deep.equal(['bold', 'green', 'red'])
+    expect(lines.map(({ text }) => text)).to.deep.equal([
       'PROCESS        STATE                                PID  PORT  MEMORY  UPTIME',
       'kafka          running                              17   9092  350 MB  1 min 1 s',
       'order-service  crashed: exit code 1; see make logs  -    5000  -       -',

@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { repository } from '../../src/lib/paths.ts'
-import { eventually } from '../../src/lib/poll.ts'
-import { signalGroup } from '../../src/processes/process-control.ts'
+import { repository } from '../../src/application/paths.ts'
+import { eventually } from '../../src/base/poll.ts'
+import { signalGroup } from '../../src/processes/process/control.ts'
 import { claimFolder, releaseFolder } from '../../src/processes/test-owner.ts'
 import { isRunning, removeFolders, temporaryFolder } from '../support.ts'
 
@@ -28,7 +28,7 @@ describe('the stack of a test run', () => {
       '--input-type=module',
       '-e',
       testRun,
-      join(repository, 'packages/cli/src/processes'),
+      join(repository, 'packages/stack/src/processes'),
       folder,
     ])
     const [printed] = (await once(child.stdout, 'data')) as [Buffer]

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { processState, stopProcesses } from '../../src/processes/process-control.ts'
-import { stopUndeclared } from '../../src/processes/start.ts'
+import { processState, stopProcesses } from '../../src/processes/process/control.ts'
+import { stopUndeclared } from '../../src/processes/up.ts'
 import { removeFolders, startScript, temporaryFolder } from '../support.ts'
 
 describe('stopUndeclared', () => {

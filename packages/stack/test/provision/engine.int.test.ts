@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect } from 'chai'
-import { composeModule } from '../../src/containers/engine.ts'
-import { repository, versions } from '../../src/lib/paths.ts'
+import { repository, versions } from '../../src/application/paths.ts'
 import { hashes } from '../../src/provision/build.ts'
+import { composeModule } from '../../src/provision/engine.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 
 /** A fake docker. Its command `compose` runs the plugin in DOCKER_CONFIG. */

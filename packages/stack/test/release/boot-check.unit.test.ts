@@ -2,7 +2,7 @@ import { createDocuments } from '@orderflow/service-kit'
 import { FakeSidecar } from '@orderflow/service-kit/testing'
 import { expect } from 'chai'
 import { parse, parseAllDocuments } from 'yaml'
-import { consumerComponents } from '../../src/lib/services.ts'
+import { consumerComponents } from '../../src/application/services.ts'
 import { memoryComponents } from '../../src/release/image.ts'
 
 describe('the boot check of an image', () => {

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { services } from '../../src/lib/services.ts'
+import { services } from '../../src/application/services.ts'
 import { createOperator } from './support/commands.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
@@ -14,15 +14,6 @@ describe('the command line of releases', () => {
     mkdirSync(join(folder, service), { recursive: true })
     writeFileSync(join(folder, service, 'config-vars.json'), JSON.stringify(vars))
   }
-
-  it('refuses an unknown command, and lists all commands', async () => {
-    const { status, output } = await operator.run('packages/cli/node', ['packages/cli/src/release/main.ts', 'nothing'])
-    expect(output).to.equal(
-      'error: unknown command nothing\n' +
-        'next: use one of export, release, rollback, ps, stop, start, open, app-logs, release-topics\n',
-    )
-    expect(status).to.equal(1)
-  })
 
   it('refuses an unknown service, and lists all services', async () => {
     for (const [args, problem] of [

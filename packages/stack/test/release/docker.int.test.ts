@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { expect } from 'chai'
-import { CliError } from '../../src/lib/error.ts'
+import { CliError } from '../../src/base/error.ts'
 import { docker, owned, removeOrphans } from '../../src/release/docker.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 

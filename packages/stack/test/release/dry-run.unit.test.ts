@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { CliError } from '../../src/lib/error.ts'
-import { readDryRun } from '../../src/release/operator.ts'
+import { CliError } from '../../src/base/error.ts'
+import { readDryRun } from '../../src/release/platform/operator.ts'
 
 describe('DRY_RUN', () => {
   it('accepts words that mean yes', () => {

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
-import { repository } from '@orderflow/cli'
+import { repository } from '@orderflow/stack/base'
 import { expect } from 'chai'
-import { services } from '../../src/lib/services.ts'
+import { services } from '../../src/application/services.ts'
 
 const { PATH, NODE_COMPILE_CACHE } = process.env
 const settings = {
@@ -15,7 +15,7 @@ const settings = {
 describe('the check of an image’s settings', () => {
   for (const service of services) {
     const read = (changes: Record<string, string> = {}) =>
-      spawnSync(process.execPath, [join(repository, 'packages/cli/release-image/settings.ts')], {
+      spawnSync(process.execPath, [join(repository, 'packages/stack/templates/release-image/settings.ts')], {
         cwd: join(repository, service.folder),
         env: { PATH, NODE_COMPILE_CACHE, ...settings, ...changes },
         encoding: 'utf8',

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { expect } from 'chai'
-import { repository } from '../../src/lib/paths.ts'
+import { repository } from '../../src/application/paths.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 
 describe('the start program of a release image', () => {
@@ -21,7 +21,7 @@ describe('the start program of a release image', () => {
     }
     const service = join(folder, 'payment-service')
     mkdirSync(service)
-    return spawnSync(join(repository, 'packages/cli/release-image/start'), args, {
+    return spawnSync(join(repository, 'packages/stack/templates/release-image/start'), args, {
       cwd: service,
       encoding: 'utf8',
       env: { PATH: `${folder}${delimiter}${process.env.PATH}`, State__Store: 'statestore' },

@@ -1,7 +1,7 @@
 import { readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { CliError } from '../../src/lib/error.ts'
+import { CliError } from '../../src/base/error.ts'
 import { openJournal } from '../../src/release/record.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 

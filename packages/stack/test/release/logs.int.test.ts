@@ -1,4 +1,4 @@
-import { eventually } from '@orderflow/cli'
+import { eventually } from '@orderflow/stack/base'
 import { expect } from 'chai'
 import { followLogs } from '../../src/release/logs.ts'
 import { logLine } from './rehearsal/platform/log.ts'

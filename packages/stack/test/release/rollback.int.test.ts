@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { CliError } from '../../src/lib/error.ts'
+import { CliError } from '../../src/base/error.ts'
 import { rollback } from '../../src/release/rollback.ts'
 import { contextFor, digestOf, type FakePlatform, startFakePlatform } from './support/fake-platform.ts'
 

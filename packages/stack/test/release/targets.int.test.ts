@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { repository } from '@orderflow/cli'
+import { repository } from '@orderflow/stack/base'
 import { expect } from 'chai'
-import { services } from '../../src/lib/services.ts'
+import { services } from '../../src/application/services.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
 const commands = ['release', 'rollback']

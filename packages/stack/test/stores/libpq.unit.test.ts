@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { createSecureContext, TLSSocket } from 'node:tls'
 import { expect } from 'chai'
 import { generate } from 'selfsigned'
-import { databases } from '../../src/commands/databases.ts'
-import { makeCertificate } from '../../src/lib/credentials.ts'
-import type { CliError } from '../../src/lib/error.ts'
-import { connect, tlsSettings } from '../../src/lib/postgresql-tls.ts'
+import { makeCertificate } from '../../src/base/credentials.ts'
+import type { CliError } from '../../src/base/error.ts'
+import { connect, tlsSettings } from '../../src/stores/libpq.ts'
+import { prepareDatabases } from '../../src/stores/own-server.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 
 /** The servers by their rules: the kinds of connections that each one accepts. */
@@ -149,7 +149,7 @@ describe('connect', () => {
       'sslmode=require&sslrootcert=system',
     ]) {
       const uri = uriOf('with both', parameters)
-      const error = await databases({ State__ConnectionString: uri }).catch((caught: CliError) => caught)
+      const error = await prepareDatabases({ State__ConnectionString: uri }).catch((caught: CliError) => caught)
       expect([parameters, (error as CliError).code]).to.deep.equal([parameters, 'settings'])
       expect((error as CliError).nextStep).to.contain('disable, allow, prefer, require, verify-ca, verify-full')
     }

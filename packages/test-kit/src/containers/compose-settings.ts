@@ -11,8 +11,6 @@ import {
   type KafkaConnection,
   kafkaPasswords,
   ofServices,
-  operatorUser,
-  pemOf,
   postgresqlUri,
   type Service,
   type StackPorts,
@@ -22,7 +20,9 @@ import {
   sidecarUri,
   variableOf,
   withLogin,
-} from '@orderflow/cli'
+} from '@orderflow/stack'
+import { pemOf } from '@orderflow/stack/base'
+import { operatorUser } from '@orderflow/stack/operate'
 
 export interface ComposeSettings {
   secrets: Record<string, string>

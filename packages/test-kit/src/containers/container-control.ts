@@ -9,8 +9,8 @@ import {
   type Service,
   services,
   sidecarOf,
-  withRetries,
-} from '@orderflow/cli'
+} from '@orderflow/stack'
+import { withRetries } from '@orderflow/stack/base'
 import type { Stores } from '../stacks/stores.ts'
 import { openContainer } from './container.ts'
 

@@ -1,6 +1,8 @@
-import { readFileSync } from 'node:fs'
+import { cpSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { CliError } from '../lib/error.ts'
+import { repository } from '../../application/paths.ts'
+import { CliError } from '../../base/error.ts'
+import { replaceFile } from '../../base/files.ts'
 
 type SettingSections = Record<string, Record<string, unknown>>
 
@@ -27,4 +29,16 @@ function readSections(file: string): SettingSections {
   } catch (cause) {
     throw new CliError('settings', `${file}: ${(cause as Error).message}`, { nextStep: 'correct the file', cause })
   }
+}
+
+/** The folder of the components of sidecars that wait for a service while a debugger stops it. */
+export const patientComponents = (folder: string): string => join(folder, 'components')
+
+/** Copies `components/`, and lets a delivery take one day. Then the sidecar does not repeat a delivery whose service is at a breakpoint. */
+export function writePatientComponents(folder: string): void {
+  const copy = patientComponents(folder)
+  rmSync(copy, { recursive: true, force: true })
+  cpSync(join(repository, 'components'), copy, { recursive: true })
+  const file = join(copy, 'resiliency.yaml')
+  replaceFile(file, readFileSync(file, 'utf8').replace(/(?<=^ +handler: ).*$/m, '24h'))
 }

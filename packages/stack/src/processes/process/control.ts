@@ -1,15 +1,15 @@
 import { spawn } from 'node:child_process'
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { brokerNames } from '../kafka/broker.ts'
-import { replaceFile } from '../lib/files.ts'
-import { cliFolder, repository } from '../lib/paths.ts'
-import { poll } from '../lib/poll.ts'
-import { markVariable, type ProcessEntry, readMarks, readProcessTable } from '../lib/process-table.ts'
-import { withStackLock } from '../lib/stack-lock.ts'
-import type { ProcessName } from './plan.ts'
-import { jaeger, logFile, observers } from './plan.ts'
-import { hashOfFiles } from './program-files.ts'
+import { repository, stackFolder } from '../../application/paths.ts'
+import { withStackLock } from '../../application/stack-lock.ts'
+import { replaceFile } from '../../base/files.ts'
+import { poll } from '../../base/poll.ts'
+import { markVariable, type ProcessEntry, readMarks, readProcessTable } from '../../base/process-table.ts'
+import { brokerNames } from '../../kafka/broker.ts'
+import type { ProcessName } from '../plan.ts'
+import { jaeger, logFile, observers } from '../plan.ts'
+import { hashOfFiles } from './files.ts'
 
 export interface ProcessSpec {
   name: ProcessName
@@ -24,7 +24,7 @@ export interface ProcessSpec {
   files?: readonly string[]
 }
 
-/** The pid file of a process. The pid is that of the group leader, `packages/cli/launch`. */
+/** The pid file of a process. The pid is that of the group leader, `packages/stack/launch`. */
 interface RunRecord {
   pid: number
   startId: string
@@ -122,7 +122,7 @@ function readText(file: string): string | undefined {
   }
 }
 
-const launcher = join(cliFolder, 'launch')
+const launcher = join(stackFolder, 'launch')
 
 /** Starts a process in a new group, which continues after this process has ended. Returns the group's id. */
 export function startProcess(folder: string, spec: ProcessSpec): number {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { isInstalled, repository } from '../lib/paths.ts'
-import type { Service } from '../lib/services.ts'
+import { isInstalled, repository } from '../../application/paths.ts'
+import type { Service } from '../../application/services.ts'
 
 const contract = 'envelope-schema'
 /** The sources of the contract, from which `make generate` writes the rest. */

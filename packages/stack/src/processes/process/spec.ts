@@ -1,8 +1,7 @@
 import { globSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { sidecarTraceVariables } from '@orderflow/service-kit/trace-settings'
-import { brokerNames } from '../kafka/broker.ts'
-import { jaegerVariables } from '../lib/jaeger.ts'
+import { jaegerVariables } from '../../application/jaeger.ts'
 import {
   apiKeysFile,
   compileCacheFolder,
@@ -11,13 +10,11 @@ import {
   packagesVersion,
   repository,
   versions,
-} from '../lib/paths.ts'
-import { bracketed, brokerPorts, loopbacks, type ServicePorts } from '../lib/ports.ts'
-import { javaCommand } from '../lib/run-tool.ts'
-import { entryOf, type Service, services, sidecarOf, storedServices } from '../lib/services.ts'
-import { componentSettings } from './component-settings.ts'
-import { javaLocale, kafkaCommand } from './kafka.ts'
-import { patientComponents } from './patient-components.ts'
+} from '../../application/paths.ts'
+import { bracketed, brokerPorts, loopbacks, type ServicePorts } from '../../application/ports.ts'
+import { entryOf, type Service, services, sidecarOf, storedServices } from '../../application/services.ts'
+import { javaCommand } from '../../base/run-tool.ts'
+import { brokerNames } from '../../kafka/broker.ts'
 import {
   databaseFile,
   dataFolder,
@@ -27,11 +24,13 @@ import {
   type Plan,
   type ProcessName,
   type ServiceTokens,
-} from './plan.ts'
-import { localSidecarUri, postgresqlSpec } from './postgresql.ts'
-import type { ProcessSpec } from './process-control.ts'
-import { processState } from './process-control.ts'
-import { serviceFiles } from './program-files.ts'
+} from '../plan.ts'
+import { javaLocale, kafkaCommand } from '../servers/kafka.ts'
+import { localSidecarUri, postgresqlSpec } from '../servers/postgresql.ts'
+import { componentSettings, patientComponents } from './components.ts'
+import type { ProcessSpec } from './control.ts'
+import { processState } from './control.ts'
+import { serviceFiles } from './files.ts'
 
 export function processSpecs(plan: Plan): Record<ProcessName, ProcessSpec> {
   const brokers = brokerNames(plan).map((name) => ({

@@ -1,9 +1,9 @@
-import { CliError } from '../lib/error.ts'
-import { poll } from '../lib/poll.ts'
-import { readProcessTable } from '../lib/process-table.ts'
-import { fullDiskOf, logTail } from './logs.ts'
-import { logFile } from './plan.ts'
-import { processState } from './process-control.ts'
+import { CliError } from '../../base/error.ts'
+import { poll } from '../../base/poll.ts'
+import { readProcessTable } from '../../base/process-table.ts'
+import { fullDiskOf, logTail } from '../logs.ts'
+import { logFile } from '../plan.ts'
+import { processState } from './control.ts'
 
 interface WaitOptions {
   folder: string

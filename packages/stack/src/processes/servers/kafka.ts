@@ -3,6 +3,14 @@ import { randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { promisify } from 'node:util'
+import { classArchiveFile, kafkaJarsFolder, repository, templateFile } from '../../application/paths.ts'
+import { bracketed, brokerPorts, loopbacks } from '../../application/ports.ts'
+import { entryOf } from '../../application/services.ts'
+import { changeStack, type KafkaCluster, readStack } from '../../application/stack-record.ts'
+import { CliError } from '../../base/error.ts'
+import { replaceFile } from '../../base/files.ts'
+import { eventually } from '../../base/poll.ts'
+import { javaCommand } from '../../base/run-tool.ts'
 import {
   brokerHeap,
   brokerMachine,
@@ -11,20 +19,12 @@ import {
   brokerSettings,
   controllerSecurity,
   replicationSettings,
-} from '../kafka/broker.ts'
-import { localKafka } from '../kafka/connection.ts'
-import { logLost } from '../kafka/lost-log.ts'
-import { kafkaMissing } from '../kafka/readiness.ts'
-import { CliError } from '../lib/error.ts'
-import { replaceFile } from '../lib/files.ts'
-import { classArchiveFile, cliFolder, kafkaJarsFolder, repository } from '../lib/paths.ts'
-import { eventually } from '../lib/poll.ts'
-import { bracketed, brokerPorts, loopbacks } from '../lib/ports.ts'
-import { javaCommand } from '../lib/run-tool.ts'
-import { entryOf } from '../lib/services.ts'
-import { changeStack, type KafkaCluster, readStack } from '../lib/stack-record.ts'
-import { dataFolder, type Plan, type ProcessName, stackPassword } from './plan.ts'
-import { processState, startProcess, stopProcess } from './process-control.ts'
+} from '../../kafka/broker.ts'
+import { localKafka } from '../../kafka/connection.ts'
+import { logLost } from '../../kafka/lost-log.ts'
+import { kafkaMissing } from '../../kafka/readiness.ts'
+import { dataFolder, type Plan, type ProcessName, stackPassword } from '../plan.ts'
+import { processState, startProcess, stopProcess } from '../process/control.ts'
 
 /** In the locale C or POSIX, Java opens only paths in ASCII. */
 export const javaLocale = { LC_ALL: 'C.UTF-8' }
@@ -46,7 +46,7 @@ function brokerCommand(properties: string, more: string[] = []): string[] {
 }
 
 function javaArguments(more: string[]): string[] {
-  const logging = `-Dlog4j2.configurationFile=${join(cliFolder, 'kafka/log4j2.properties')}`
+  const logging = `-Dlog4j2.configurationFile=${templateFile('kafka/log4j2.properties')}`
   return [...brokerMachine, logging, ...more, '-cp', join(kafkaJarsFolder(), '*')]
 }
 

@@ -2,16 +2,22 @@ import { execFile, execFileSync } from 'node:child_process'
 import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { CliError } from '../lib/error.ts'
-import { poll } from '../lib/poll.ts'
-import { loopbacks } from '../lib/ports.ts'
-import { ensureDatabases, postgresqlSettings, postgresqlUri, postgresqlUser, sidecarUri } from '../lib/postgresql.ts'
-import { commandOf, readProcessTable } from '../lib/process-table.ts'
-import { findPostgresql } from '../provision/tools.ts'
-import { databaseFolder, dataFolder, stackPassword } from './plan.ts'
-import type { ProcessSpec } from './process-control.ts'
-import { startProcess, stopProcess } from './process-control.ts'
-import { waitUntil } from './wait.ts'
+import { loopbacks } from '../../application/ports.ts'
+import { CliError } from '../../base/error.ts'
+import { poll } from '../../base/poll.ts'
+import { commandOf, readProcessTable } from '../../base/process-table.ts'
+import { findPostgresql } from '../../provision/tools.ts'
+import {
+  ensureDatabases,
+  postgresqlSettings,
+  postgresqlUri,
+  postgresqlUser,
+  sidecarUri,
+} from '../../stores/databases.ts'
+import { databaseFolder, dataFolder, stackPassword } from '../plan.ts'
+import type { ProcessSpec } from '../process/control.ts'
+import { startProcess, stopProcess } from '../process/control.ts'
+import { waitUntil } from '../process/wait.ts'
 
 /** Debian's package creates this user. PostgreSQL refuses to run as root. */
 const serverUser = 'postgres'

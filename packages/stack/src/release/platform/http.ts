@@ -1,5 +1,5 @@
-import { CliError } from '../lib/error.ts'
-import { pause } from '../lib/poll.ts'
+import { CliError } from '../../base/error.ts'
+import { pause } from '../../base/poll.ts'
 
 export interface HttpRequest {
   method: 'GET' | 'POST' | 'PATCH'

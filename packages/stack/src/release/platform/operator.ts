@@ -1,5 +1,5 @@
 import { meansYes } from '@orderflow/service-kit/terminal'
-import { CliError } from '../lib/error.ts'
+import { CliError } from '../../base/error.ts'
 
 export interface Target {
   /** The API's address, without a trailing slash. */

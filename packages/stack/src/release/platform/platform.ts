@@ -1,5 +1,5 @@
-import { CliError } from '../lib/error.ts'
-import type { ConfigVars } from './config-vars.ts'
+import { CliError } from '../../base/error.ts'
+import type { ConfigVars } from '../config-vars.ts'
 import type { Answer, HttpRequest, Send } from './http.ts'
 import type { Operator } from './operator.ts'
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { CliError } from '../lib/error.ts'
+import { CliError } from '../../base/error.ts'
 import type { Answer, Send } from './http.ts'
 import type { Operator } from './operator.ts'
 

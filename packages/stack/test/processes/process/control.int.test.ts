@@ -3,17 +3,17 @@ import { once } from 'node:events'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { eventually } from '../../src/lib/poll.ts'
-import { readProcessTable } from '../../src/lib/process-table.ts'
+import { eventually } from '../../../src/base/poll.ts'
+import { readProcessTable } from '../../../src/base/process-table.ts'
 import {
   processState,
   recordedNames,
   signalGroup,
   stopProcess,
   stopStack,
-} from '../../src/processes/process-control.ts'
-import { waitUntil } from '../../src/processes/wait.ts'
-import { deadPid, isRunning, removeFolders, startScript, temporaryFolder } from '../support.ts'
+} from '../../../src/processes/process/control.ts'
+import { waitUntil } from '../../../src/processes/process/wait.ts'
+import { deadPid, isRunning, removeFolders, startScript, temporaryFolder } from '../../support.ts'
 
 const forever = 'setInterval(() => {}, 1000)'
 

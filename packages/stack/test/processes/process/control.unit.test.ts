@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { inheritedEnvironment } from '../../src/processes/process-control.ts'
+import { inheritedEnvironment } from '../../../src/processes/process/control.ts'
 
 describe('inheritedEnvironment', () => {
   it('returns the variables that programs need on this machine', () => {

@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { repository } from '../../src/lib/paths.ts'
-import { services } from '../../src/lib/services.ts'
-import { hashOfFiles, serviceFiles } from '../../src/processes/program-files.ts'
-import { removeFolders, temporaryFolder } from '../support.ts'
+import { repository } from '../../../src/application/paths.ts'
+import { services } from '../../../src/application/services.ts'
+import { hashOfFiles, serviceFiles } from '../../../src/processes/process/files.ts'
+import { removeFolders, temporaryFolder } from '../../support.ts'
 
 describe('hashOfFiles', () => {
   afterEach(removeFolders)

@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { Client } from 'pg'
-import { databases } from '../../src/commands/databases.ts'
-import type { CliError } from '../../src/lib/error.ts'
-import { freeServicePorts } from '../../src/lib/free-ports.ts'
-import { testFolder } from '../../src/lib/paths.ts'
-import { loopbacks } from '../../src/lib/ports.ts'
-import { inDatabase } from '../../src/lib/postgresql.ts'
-import { type PostgresqlServer, startPostgresql } from '../../src/processes/postgresql.ts'
-import { groupEnds, processState, signalGroup } from '../../src/processes/process-control.ts'
-import { claimFolder, releaseFolder } from '../../src/processes/test-owner.ts'
+import { freeServicePorts } from '../../../src/application/free-ports.ts'
+import { testFolder } from '../../../src/application/paths.ts'
+import { loopbacks } from '../../../src/application/ports.ts'
+import type { CliError } from '../../../src/base/error.ts'
+import { groupEnds, processState, signalGroup } from '../../../src/processes/process/control.ts'
+import { type PostgresqlServer, startPostgresql } from '../../../src/processes/servers/postgresql.ts'
+import { claimFolder, releaseFolder } from '../../../src/processes/test-owner.ts'
+import { inDatabase } from '../../../src/stores/databases.ts'
+import { prepareDatabases } from '../../../src/stores/own-server.ts'
 
 const folder = testFolder('postgresql')
 
@@ -90,25 +90,21 @@ describe('a PostgreSQL server as a process', () => {
     expect(await failure(ownUri, 'SELECT check_state_table()')).to.contain('it has the columns created_at')
   })
 
-  describe('./orderflow databases', () => {
+  describe('prepareDatabases', () => {
     const databasesOf = async (uri: string, options?: { rotate: boolean }) => {
-      const printed: string[] = []
-      const log = process.stdout.write
-      process.stdout.write = ((text: string) => printed.push(text) > 0) as typeof log
       try {
-        await databases({ State__ConnectionString: uri }, options)
+        const { names, uris } = await prepareDatabases({ State__ConnectionString: uri }, options)
+        const lines = Object.entries(uris).map(([name, each]) => `${name}: State__ConnectionString=${each}\n`)
+        return `ready: ${names.join(', ')}\n${lines.join('')}`
       } catch (error) {
         return `${(error as CliError).code}: ${(error as CliError).message}`
-      } finally {
-        process.stdout.write = log
       }
-      return printed.join('')
     }
     const uriIn = (printed: string, service: string) =>
       new RegExp(`^${service}: State__ConnectionString=(.*)$`, 'm').exec(printed)?.[1] ?? ''
     const ready = 'ready: order-service, payment-service\n'
 
-    it('creates the databases and users of all services, prints their URIs once, and can be repeated', async () => {
+    it('creates the databases and users of all services, returns their URIs once, and can be repeated', async () => {
       const printed = await databasesOf(server.uri)
       const uri = inDatabase(uriIn(printed, 'order-service'), 'order-service')
       expect(await failure(uri, 'SELECT check_state_table()')).to.contain('<NULL>')

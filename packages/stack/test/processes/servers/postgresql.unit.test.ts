@@ -1,8 +1,8 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { removeLockOfOther } from '../../src/processes/postgresql.ts'
-import { deadPid, removeFolders, temporaryFolder } from '../support.ts'
+import { removeLockOfOther } from '../../../src/processes/servers/postgresql.ts'
+import { deadPid, removeFolders, temporaryFolder } from '../../support.ts'
 
 describe('removeLockOfOther', () => {
   afterEach(removeFolders)

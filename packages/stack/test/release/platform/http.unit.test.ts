@@ -1,8 +1,8 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
-import { CliError } from '../../src/lib/error.ts'
-import { createHttp, type HttpRequest, unreachable } from '../../src/release/http.ts'
+import { CliError } from '../../../src/base/error.ts'
+import { createHttp, type HttpRequest, unreachable } from '../../../src/release/platform/http.ts'
 
 describe('createHttp', () => {
   let server: Server

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { CliError } from '../../src/lib/error.ts'
-import { readOperator, readTarget } from '../../src/release/operator.ts'
+import { CliError } from '../../../src/base/error.ts'
+import { readOperator, readTarget } from '../../../src/release/platform/operator.ts'
 
 const env = { APP: 'my-orders', ACCESS_TOKEN: 'abc-123' }
 

@@ -1,9 +1,9 @@
-import { eventually } from '@orderflow/cli'
+import { eventually } from '@orderflow/stack/base'
 import { expect } from 'chai'
 import type { RequestHandler } from 'express'
-import { CliError } from '../../src/lib/error.ts'
-import { listProcesses, openApp, startWeb, stopWeb } from '../../src/release/operations.ts'
-import { contextFor, digestOf, type FakePlatform, startFakePlatform } from './support/fake-platform.ts'
+import { CliError } from '../../../src/base/error.ts'
+import { listProcesses, openApp, startWeb, stopWeb } from '../../../src/release/operations.ts'
+import { contextFor, digestOf, type FakePlatform, startFakePlatform } from '../support/fake-platform.ts'
 
 const failing =
   (status: number, body: object | string, headers = {}): RequestHandler =>

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { expect } from 'chai'
-import type { Answer, HttpRequest } from '../../src/release/http.ts'
-import { createRegistry } from '../../src/release/registry.ts'
-import { operatorOf, token } from './support/operator.ts'
+import type { Answer, HttpRequest } from '../../../src/release/platform/http.ts'
+import { createRegistry } from '../../../src/release/platform/registry.ts'
+import { operatorOf, token } from '../support/operator.ts'
 
 const digest = `sha256:${'a'.repeat(64)}`
 const accepted = {

@@ -1,7 +1,10 @@
 import { pbkdf2Sync, randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { brokerRules, denyTransactions, ensureTopics, type KafkaConnection, kafkaImage, topics } from '@orderflow/cli'
+import type { KafkaConnection } from '@orderflow/stack'
+import { brokerRules, denyTransactions, ensureTopics } from '@orderflow/stack/internals'
+import { images } from '@orderflow/stack/machine'
+import { topics } from '@orderflow/stack/operate'
 import type { CertificateFiles } from './certificate-files.ts'
 import type { Containers } from './containers.ts'
 
@@ -53,7 +56,7 @@ exec bin/kafka-server-start.sh /tmp/server.properties
     options: ['--user', 'root', '--entrypoint', '/tmp/start', '--publish', `127.0.0.1:${hostPort}:${hostPort}`],
     files,
   }
-  await containers.run('kafka', kafkaImage, run, async () => {
+  await containers.run('kafka', images.kafka, run, async () => {
     await denyTransactions(connection)
     return await ensureTopics(connection, topics.containers)
   })

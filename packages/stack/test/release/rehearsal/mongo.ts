@@ -1,4 +1,4 @@
-import { mongoImage } from '@orderflow/cli'
+import { images } from '@orderflow/stack/machine'
 import { docker } from '../../../src/release/docker.ts'
 import type { Containers } from './containers.ts'
 
@@ -18,7 +18,7 @@ if (!db.hello().isWritablePrimary) quit(1)`
 export async function startMongo(containers: Pick<Containers, 'run'>, user: string, password: string): Promise<string> {
   const env = { MONGO_INITDB_ROOT_USERNAME: user, MONGO_INITDB_ROOT_PASSWORD: password }
   const run = { env, options: ['--entrypoint', 'bash'], args: ['-euc', start] }
-  await containers.run('mongo', mongoImage, run, (id) =>
+  await containers.run('mongo', images.mongo, run, (id) =>
     docker(['exec', id, 'mongosh', '--quiet', '--norc', '--eval', initiate]),
   )
   return `mongodb://${user}:${encodeURIComponent(password)}@mongo:27017/?authSource=admin&replicaSet=rs0`

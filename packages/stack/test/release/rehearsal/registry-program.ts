@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { cacheFolder, canAptGet, runTool, withLock } from '@orderflow/cli'
-import { CliError } from '../../../src/lib/error.ts'
+import { cacheFolder, runTool, withLock } from '@orderflow/stack/base'
+import { canAptGet } from '@orderflow/stack/internals'
+import { CliError } from '../../../src/base/error.ts'
 
 const lockTimeoutMs = 10 * 60_000
 

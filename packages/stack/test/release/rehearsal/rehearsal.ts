@@ -1,15 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import {
-  baseImage,
-  ensureEngine,
-  ensureImages,
-  freePorts,
-  type KafkaConnection,
-  kafkaImage,
-  mongoImage,
-} from '@orderflow/cli'
+import { freePorts, type KafkaConnection } from '@orderflow/stack'
+import { ensureEngine, ensureImages, images } from '@orderflow/stack/machine'
 import { writeCertificate } from './certificate-files.ts'
 import { machineName, openContainers } from './containers.ts'
 import { startKafka } from './kafka.ts'
@@ -44,7 +37,7 @@ export async function startRehearsal(options: RehearsalOptions): Promise<Rehears
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   await ensureEngine({ onProgress })
-  for (const { name, standIn } of await ensureImages({ onProgress }, [baseImage, kafkaImage, mongoImage])) {
+  for (const { name, standIn } of await ensureImages({ onProgress }, [images.base, images.kafka, images.mongo])) {
     if (standIn) onProgress(`${name}: ${standIn} replaces it`)
   }
   const [token, password] = [newSecret(), newSecret()]

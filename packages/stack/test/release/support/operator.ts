@@ -1,4 +1,4 @@
-import type { Operator } from '../../../src/release/operator.ts'
+import type { Operator } from '../../../src/release/platform/operator.ts'
 
 export const token = 'a-token-of-the-api'
 

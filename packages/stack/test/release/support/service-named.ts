@@ -1,4 +1,4 @@
-import { type Service, services } from '../../../src/lib/services.ts'
+import { type Service, services } from '../../../src/application/services.ts'
 
 /** @throws {Error} if `services.json` does not have the service */
 export function serviceNamed(role: string): Service {
