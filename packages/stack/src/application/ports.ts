@@ -67,8 +67,7 @@ export function slotsOf(recorded: readonly (number | undefined)[]): number[] {
 function recordedPort({ folder }: Service): number | undefined {
   const file = join(repository, folder, 'appsettings.json')
   if (!existsSync(file)) return undefined
-  const port = /"Sidecar": \{[^}]*?"HttpPort": (\d+)/.exec(readFileSync(file, 'utf8'))?.[1]
-  return port === undefined ? undefined : Number(port)
+  return JSON.parse(readFileSync(file, 'utf8')).Sidecar?.HttpPort
 }
 
 const slots = slotsOf(services.map(recordedPort))

@@ -14,6 +14,7 @@ import {
   storedServices,
 } from '../application/services.ts'
 import { replaceFile } from '../base/files.ts'
+import { withValues } from '../base/json.ts'
 import { print } from '../base/terminal.ts'
 import { brokersFile, postgresqlFile } from '../containers/project.ts'
 import { containersConfig, containersJaeger } from '../observe/config.ts'
@@ -151,7 +152,7 @@ function withScopes(text: string, users: readonly Service[]): string {
 function devcontainerFile(text: string): string {
   const { kafka, jaeger, prometheus } = defaultPorts
   const ports = [...services.flatMap(({ http, https }) => [http, https]), kafka, jaeger, prometheus]
-  return text.replace(/"forwardPorts": \[.*?\]/, `"forwardPorts": [${ports.join(', ')}]`)
+  return withValues(text, [[['forwardPorts'], `[${ports.join(', ')}]`]])
 }
 
 /**
@@ -160,18 +161,14 @@ function devcontainerFile(text: string): string {
  */
 function settingsFile(text: string, { name, http, https, channel }: Service): string {
   const { daprHttp, daprGrpc, metrics } = entryOf(defaultPorts.services, name)
-  const values: [section: string, key: string, value: number | string][] = [
-    ['Web', 'HttpPort', http],
-    ['Web', 'HttpsPort', https],
-    ['AppChannel', 'Port', channel],
-    ['Metrics', 'Port', metrics],
-    ['Sidecar', 'HttpPort', daprHttp],
-    ['Sidecar', 'GrpcPort', daprGrpc],
-    ['Stream', 'PubSub', [publishingComponent, ...consumerComponents].join()],
-    ['Stream', 'Brokers', `127.0.0.1:${defaultPorts.kafka}`],
-  ]
-  return values.reduce((changed, [section, key, value]) => {
-    const setting = new RegExp(`("${section}": \\{[^}]*?"${key}": )("[^"]*"|\\d+)`)
-    return changed.replace(setting, (_, before: string) => before + JSON.stringify(value))
-  }, text)
+  return withValues(text, [
+    [['Web', 'HttpPort'], String(http)],
+    [['Web', 'HttpsPort'], String(https)],
+    [['AppChannel', 'Port'], String(channel)],
+    [['Metrics', 'Port'], String(metrics)],
+    [['Sidecar', 'HttpPort'], String(daprHttp)],
+    [['Sidecar', 'GrpcPort'], String(daprGrpc)],
+    [['Stream', 'PubSub'], JSON.stringify([publishingComponent, ...consumerComponents].join())],
+    [['Stream', 'Brokers'], JSON.stringify(`127.0.0.1:${defaultPorts.kafka}`)],
+  ])
 }

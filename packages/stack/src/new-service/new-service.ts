@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { isInstalled, programFile, repository } from '../application/paths.ts'
+import { programFile, repository } from '../application/paths.ts'
 import type { ServicePorts } from '../application/ports.ts'
 import { application, services } from '../application/services.ts'
 import { CliError } from '../base/error.ts'
+import { withMember } from '../base/json.ts'
 import { npmInstall, runTool } from '../base/run-tool.ts'
 import { print } from '../base/terminal.ts'
 import { brokersFile, postgresqlFile } from '../containers/project.ts'
@@ -127,7 +128,7 @@ export function nextPorts(): NewPorts {
 
 /**
  * Returns services.json with an additional service. Other entries keep their layout.
- * @throws {CliError} `usage` if the file does not end as expected
+ * @throws {CliError} `usage` if the file has no service yet
  */
 function withService(
   registry: string,
@@ -142,10 +143,9 @@ function withService(
       "consumes": { "${topic}": "prompt" },
       "produces": {}
     }`
-  const end = /\n {4}\}(?=\n {2}\}\n\}\s*$)/
-  const text = registry.replace(end, (last) => `${last},\n${entry}`)
-  if (text !== registry) return text
-  throw new CliError('usage', 'services.json does not end with formatted entries of "services"', {
-    nextStep: `move "services" to the end, and run ${isInstalled ? './orderflow node' : 'packages/cli/node'} node_modules/.bin/biome format --write services.json`,
+  const text = withMember(registry, ['services'], entry)
+  if (text !== undefined) return text
+  throw new CliError('usage', 'services.json has no service that the new one could follow', {
+    nextStep: 'add the first service by hand (docs/own-application.md)',
   })
 }
