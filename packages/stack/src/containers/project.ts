@@ -184,9 +184,10 @@ export function requireProject(): Project {
 }
 
 /** Returns a name such as `ORDER_HTTP_PORT`. */
-export function variableOf({ role }: Pick<Service, 'role'>, what: ServiceVariable): string {
-  return `${role.toUpperCase().replaceAll('-', '_')}_${what}`
-}
+export const variableOf = (service: Pick<Service, 'role'>, what: ServiceVariable): string =>
+  `${variablePrefix(service)}_${what}`
+
+export const variablePrefix = ({ role }: Pick<Service, 'role'>): string => role.toUpperCase().replaceAll('-', '_')
 
 type ServiceVariable =
   | 'HTTP_PORT'

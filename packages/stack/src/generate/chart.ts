@@ -11,6 +11,7 @@ import {
   services,
   storedServices,
 } from '../application/services.ts'
+import { filledIn, generated } from '../application/templates.ts'
 import { connectionStrings, kafkaPasswords, variableOf } from '../containers/project.ts'
 import { operationNames } from '../kafka/access.ts'
 import { type Right, stackRights } from '../kafka/rights.ts'
@@ -24,7 +25,6 @@ import {
   watcherMalloc,
   watcherSettings,
 } from '../processes/process/spec.ts'
-import { filledIn, generated } from './text.ts'
 
 /**
  * Returns the files of the Helm chart by path. Its templates are the same in every application. They read what follows from services.json

@@ -1,10 +1,10 @@
 import { images } from '../application/images.ts'
 import { brokerPorts, defaultPorts } from '../application/ports.ts'
 import { services, sidecarOf } from '../application/services.ts'
+import { filledIn, generatedFrom } from '../application/templates.ts'
 import { brokerPortVariable } from '../containers/project.ts'
 import { brokerNames, brokerSettings, clusterSecurity, replicationSettings } from '../kafka/broker.ts'
 import { brokerSecrets, brokerVariables } from './compose.ts'
-import { filledIn, generated } from './text.ts'
 
 const names = brokerNames({ brokers: 3 })
 
@@ -20,7 +20,7 @@ export function composeBrokersFile(): string {
   const security = clusterSecurity(listeners, brokerSecrets)
   const clients = [...services.flatMap((service) => [sidecarOf(service), service.name]), 'exporter']
   const all = (port: number) => names.map((name) => `${name}:${port}`).join()
-  return `${generated('')}#\n${filledIn('containers/docker-compose.brokers.yml', {
+  return generatedFrom('containers/docker-compose.brokers.yml', {
     inside: all(19092),
     controllers: all(9093),
     setupBrokers: all(9094),
@@ -31,7 +31,7 @@ export function composeBrokersFile(): string {
     dependencies: names.map((name) => `      ${name}: { condition: service_healthy }\n`).join(''),
     clients: clients.map((name) => `\n  ${name}:\n    environment: *stream-settings\n`).join(''),
     volumes: names.map((_, index) => `  ${brokerVolume(index + 1)}:\n`).join(''),
-  })}`
+  })
 }
 
 /** Returns the id of a broker's first log folder, in the form of Kafka: 16 bytes in base64. */
@@ -43,17 +43,13 @@ const brokerVolume = (number: number) => `kafka-${number}`
 function brokerPart(name: string, index: number): string {
   const number = index + 1
   const port = `\${${brokerPortVariable(name)}:-${brokerPorts(defaultPorts, name).broker}}`
-  const ports = number === 1 ? '' : `    ports: ["127.0.0.1:${port}:9092"]\n`
-  const removed = number === 1 ? '      KAFKA_CONTROLLER_QUORUM_VOTERS: !reset null\n' : ''
-  const advertised = `INSIDE://${name}:19092,HOST://localhost:${port},BROKER://${name}:9094,CONTROLLER://${name}:9093`
-  return `  ${name}:
-    <<: *broker
-${ports}    volumes: ["${brokerVolume(number)}:/var/lib/kafka/data", "kafka-cluster:/mnt/shared/config"]
-    environment:
-      <<: *broker-settings
-${removed}      KAFKA_NODE_ID: ${number}
-      KAFKA_BROKER_RACK: rack-${number}
-      KAFKA_ADVERTISED_LISTENERS: ${advertised}
-
-`
+  return filledIn('containers/broker.yml', {
+    name,
+    number,
+    port,
+    volume: brokerVolume(number),
+    // The first broker has the ports of docker-compose.yml, and loses its setting for a single controller.
+    ports: number === 1 ? '' : `    ports: ["127.0.0.1:${port}:9092"]\n`,
+    removed: number === 1 ? '      KAFKA_CONTROLLER_QUORUM_VOTERS: !reset null\n' : '',
+  })
 }

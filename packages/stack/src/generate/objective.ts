@@ -1,10 +1,10 @@
 import type { Objective } from '@orderflow/service-kit/application'
-import { generated } from './text.ts'
+import { filledIn, generated } from '../application/templates.ts'
 
 /** Returns the alerts of every application, which `text` has, and those of the objective. */
 export function alertsFile(text: string, objective: Objective | undefined): string {
   const [, groups] = text.split(/^(?=groups:)/m)
-  return `${generated(alertsComment)}${groups}${objective ? `\n${rules(objective)}` : ''}`
+  return `${generated(alertsComment)}${groups}${objective ? rules(objective) : ''}`
 }
 
 const alertsComment = `The alerts of Prometheus. For each alert, docs/observability.md has a heading with the steps to take.
@@ -113,52 +113,24 @@ const panelsOfAll: OwnPanels = {
 
 function rules(objective: Objective): string {
   const { things, status, event, seconds, share } = objective
-  const [name] = event.split('@')
   const [labels, record, bucket] = [labelsOf(objective), recordOf(objective), bucketOf(seconds)]
-  const alert = `${capital(things)}${status}Late`
   const ratio = (window: string) => `      - record: orderflow:${record}:ratio_${window}
         expr: |
           1 - sum(rate(orderflow_reaction_seconds_bucket{${labels}, le=~"${bucket}"}[${window}]))
             / sum(rate(orderflow_reaction_seconds_count{${labels}}[${window}]))
 `
-  const budget = Number((1 - share).toFixed(6))
-  return `  # The objective: ${percent(share)} % of ${things} are ${status} within ${seconds} s after the cause of ${name} reached the log. Each recording rule
-  # computes the share of late ${things} in one window of time.
-  - name: ${things}-${status.toLowerCase()}-in-time
-    rules:
-${windows.map(ratio).join('\n')}
-      # The error budget of 30 days is ${percent(1 - share)} % of the ${things}. Each alert checks a long and a short window, so it starts and ends soon
-      # (https://sre.google/workbook/alerting-on-slos/, "Multiwindow, Multi-Burn-Rate Alerts").
-      - alert: ${alert}
-        # Fires when an hour uses 2 % of the budget.
-        expr: |
-          orderflow:${record}:ratio_1h > 14.4 * ${budget}
-            and orderflow:${record}:ratio_5m > 14.4 * ${budget}
-        labels: { severity: page, window: 1h }
-        annotations:
-          summary: '{{ $value | humanizePercentage }} of the ${things} of the last hour were not ${status} within ${seconds === 1 ? 'a second' : `${seconds} s`}'
-          runbook: docs/observability.md#objectivemissed
-
-      - alert: ${alert}
-        # Fires when six hours use 5 % of the budget.
-        expr: |
-          orderflow:${record}:ratio_6h > 6 * ${budget}
-            and orderflow:${record}:ratio_30m > 6 * ${budget}
-        labels: { severity: page, window: 6h }
-        annotations:
-          summary: '{{ $value | humanizePercentage }} of the ${things} of the last six hours were not ${status} within ${seconds === 1 ? 'a second' : `${seconds} s`}'
-          runbook: docs/observability.md#objectivemissed
-
-      - alert: ${alert}
-        # Fires when three days use 10 % of the budget.
-        expr: |
-          orderflow:${record}:ratio_3d > ${budget}
-            and orderflow:${record}:ratio_6h > ${budget}
-        labels: { severity: ticket, window: 3d }
-        annotations:
-          summary: '{{ $value | humanizePercentage }} of the ${things} of the last three days were not ${status} within ${seconds === 1 ? 'a second' : `${seconds} s`}'
-          runbook: docs/observability.md#objectivemissed
-`
+  return filledIn('observe/objective.yml', {
+    ...objective,
+    event: event.split('@')[0],
+    percent: percent(share),
+    lowerStatus: status.toLowerCase(),
+    ratios: windows.map(ratio).join('\n'),
+    budget: Number((1 - share).toFixed(6)),
+    budgetPercent: percent(1 - share),
+    alert: `${capital(things)}${status}Late`,
+    record,
+    time: seconds === 1 ? 'a second' : `${seconds} s`,
+  })
 }
 
 const percent = (part: number) => Number((part * 100).toFixed(4))
