@@ -4,8 +4,9 @@
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { pythonPackages } from '@orderflow/programs'
 import { repository, runTool } from '@orderflow/stack/base'
-import { provisionTools, pythonPackages } from '@orderflow/stack/internals'
+import { provisionTools } from '@orderflow/stack/internals'
 import { svgOf } from './report/chart.ts'
 import type { Chart, Table } from './report/findings.ts'
 import { markdownOf } from './report/markdown.ts'

@@ -6,7 +6,7 @@
 import { orderEvents as input, paymentEvents } from '@orderflow/envelope-schema'
 import { entryOf } from '@orderflow/stack'
 import { CliError, reportError, repository, timed } from '@orderflow/stack/base'
-import { type ProcessName, saysYes, serviceMissing } from '@orderflow/stack/internals'
+import { type ProcessName, serviceMissing } from '@orderflow/stack/internals'
 import { environment } from './report/environment.ts'
 import { number } from './report/findings.ts'
 import { markdownTable } from './report/markdown.ts'
@@ -20,6 +20,7 @@ import { orderEvents } from './support/events.ts'
 import { postOrders } from './support/load.ts'
 import { watchMemory } from './support/process-use.ts'
 import { argumentsIn } from './support/programs.ts'
+import { saysYes } from './support/says-yes.ts'
 import { openStream } from './support/stream.ts'
 
 const stores: [name: string, parts: ProcessName[]][] = [

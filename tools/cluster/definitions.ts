@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process'
 import { globSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { copyArtifact } from '@orderflow/programs'
 import { cacheFolder, runTool } from '@orderflow/stack/base'
 import {
-  copyArtifact,
   hashOf,
   java,
   maven,

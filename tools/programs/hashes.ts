@@ -4,7 +4,6 @@ import { basename, join } from 'node:path'
 import { replaceFile, reportError, runTool, timed, versions } from '@orderflow/stack/base'
 import {
   composeModule,
-  copyArtifact,
   copyJars,
   daprdModule,
   hashesFile,
@@ -13,7 +12,7 @@ import {
   pnpmPackage,
   prometheusModule,
 } from '@orderflow/stack/internals'
-import { actionlintModule, gitleaksModule, mirrorMakerArtifacts, tlcArtifact } from './programs.ts'
+import { actionlintModule, copyArtifact, gitleaksModule, mirrorMakerArtifacts, tlcArtifact } from './programs.ts'
 
 /** Downloads whose hashes are in no lock file. */
 export const pinned = {

@@ -1,20 +1,20 @@
 import { join } from 'node:path'
-import { cacheFolder, versions } from '@orderflow/stack/base'
+import { versions } from '@orderflow/stack/base'
 import {
-  checkHash,
-  copyArtifact,
   goTool,
-  hashOf,
   java,
   javaCommand,
-  maven,
   type Provisioned,
   type ProvisionOptions,
   prometheusProgram,
   provisionTools,
-  pythonPackages,
   requireTools,
 } from '@orderflow/stack/internals'
+import { jars } from './maven.ts'
+import { pythonPackages } from './python.ts'
+
+export { copyArtifact } from './maven.ts'
+export { pythonPackages } from './python.ts'
 
 // The programs of linters and of tests. packages/stack/versions.json has their versions, and hashes.json the hashes of their downloads.
 
@@ -70,15 +70,3 @@ export const mirrorMakerArtifacts = ['connect-mirror', 'connect-mirror-client'].
 
 export const mirrorMakerTool = (): Provisioned =>
   jars(`mirror-maker-${versions.kafka}`, `MirrorMaker ${versions.kafka}: downloading 0.4 MB`, mirrorMakerArtifacts)
-
-/** Returns a folder of the cache with the jars of Maven artifacts. */
-function jars(name: string, about: string, artifacts: readonly string[]): Provisioned {
-  return {
-    folder: join(cacheFolder(), name),
-    about,
-    needs: [java, maven],
-    async make(folder, options) {
-      for (const artifact of artifacts) checkHash(artifact, hashOf(await copyArtifact(artifact, folder, options)))
-    },
-  }
-}

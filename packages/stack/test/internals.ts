@@ -21,7 +21,6 @@ export { bodyOf, makeCertificate } from '../src/base/credentials.ts'
 export { isAlive, self } from '../src/base/lock.ts'
 export { readProcessTable, residentBytes } from '../src/base/process-table.ts'
 export { javaCommand, withHeartbeat } from '../src/base/run-tool.ts'
-export { saysYes } from '../src/base/terminal.ts'
 export { connectionStrings } from '../src/containers/project.ts'
 export { generatedFiles } from '../src/generate/files.ts'
 export { ensureAccess, userTroubles } from '../src/kafka/access.ts'
@@ -70,7 +69,6 @@ export {
   localSidecarUri,
   postgresqlSpec,
   preparePostgresql,
-  startPostgresql,
 } from '../src/processes/servers/postgresql.ts'
 export { claimFolder, hasDeadOwner, releaseFolder } from '../src/processes/test-owner.ts'
 export { buildPages } from '../src/processes/up.ts'
@@ -83,11 +81,9 @@ export {
   hashOf,
   type Provisioned,
   type ProvisionOptions,
-  pythonPackages,
 } from '../src/provision/build.ts'
 export { composeModule } from '../src/provision/engine.ts'
 export {
-  copyArtifact,
   copyJars,
   daprdModule,
   jaegerModule,
@@ -96,5 +92,7 @@ export {
   prometheusProgram,
 } from '../src/provision/programs.ts'
 export { provisionTools, requireTools } from '../src/provision/provision.ts'
-export { aptGetInstall, canAptGet, go, howToBring, java, maven, npm } from '../src/provision/tools.ts'
-export { connectionSettings, ensureDatabases, serviceDatabases } from '../src/stores/databases.ts'
+export { aptGetInstall, canAptGet, go, howToBring, java, maven, npm, pip } from '../src/provision/tools.ts'
+export { ensureDatabases, serviceDatabases } from '../src/stores/databases.ts'
+export { connect as connectPostgresql } from '../src/stores/libpq.ts'
+export { startPostgresql } from './processes/servers/start-postgresql.ts'

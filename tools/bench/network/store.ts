@@ -1,6 +1,6 @@
 import { inDatabase, sidecarUri, storedServices } from '@orderflow/stack'
 import { CliError, newSecret } from '@orderflow/stack/base'
-import { connectionSettings, ensureDatabases } from '@orderflow/stack/internals'
+import { connectPostgresql, ensureDatabases } from '@orderflow/stack/internals'
 import { MongoClient } from 'mongodb'
 import { escapeIdentifier, Pool } from 'pg'
 import { median } from '../report/statistics.ts'
@@ -64,7 +64,12 @@ function refuseUsed(databases: { name: string }[]): void {
   })
 }
 
-const poolOf = async (uri: string) => new Pool({ ...(await connectionSettings(uri)), max: 1 })
+/** Returns a pool that connects as libpq does. */
+async function poolOf(uri: string): Promise<Pool> {
+  const { client, settings } = await connectPostgresql(uri)
+  await client.end()
+  return new Pool({ ...settings, max: 1 })
+}
 
 const matches = "strpos(key, $1) > 0 AND position(convert_to($2, 'UTF8') IN value) > 0"
 

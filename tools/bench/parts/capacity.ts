@@ -1,5 +1,5 @@
 import { cpus } from 'node:os'
-import { partitions, saysYes } from '@orderflow/stack/internals'
+import { partitions } from '@orderflow/stack/internals'
 import { addPartitions, topics } from '@orderflow/stack/operate'
 import { type Capacity, findingsOf } from '../capacity/findings.ts'
 import { measureOrders } from '../capacity/orders.ts'
@@ -8,6 +8,7 @@ import { type Site, timesOfStore, withSite } from '../capacity/site.ts'
 import type { Part, Run } from '../report/part.ts'
 import { readResult } from '../report/results.ts'
 import { withBenchStack } from '../support/bench-stack.ts'
+import { saysYes } from '../support/says-yes.ts'
 import { numbersFrom } from '../support/variables.ts'
 
 /** The numbers of replicas of a round. All predictions depend on the runs with one replica, so these runs come twice. */

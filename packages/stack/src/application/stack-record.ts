@@ -7,7 +7,7 @@ import { replaceFile } from '../base/files.ts'
  * The properties with which a stack was started. Later commands read them here, because their shell may have other variables, and a lost disk removes
  * folders with data.
  */
-export interface StackRecord {
+interface StackRecord {
   /** The value of STACK. */
   runner?: string
   portOffset?: number

@@ -30,7 +30,7 @@ interface LogTopics {
   deadLetters: readonly string[]
 }
 
-export interface BackupOptions extends LogTopics {
+interface BackupOptions extends LogTopics {
   kafka: KafkaConnection
   groups: readonly string[]
   tell: (line: string) => void

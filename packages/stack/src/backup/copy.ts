@@ -21,7 +21,7 @@ export interface Counts {
   before: number
 }
 
-export interface CopyOptions {
+interface CopyOptions {
   from: Pick<LogReader, 'spans' | 'read'>
   to: TargetLog
   translate: (record: LogRecord) => Promise<CopiedRecord> | CopiedRecord

@@ -7,7 +7,7 @@ import { addPartitions, ensureTopics, type TopicSpec, withAdmin } from '../kafka
 import type { Content } from './folder.ts'
 
 /** The topics of a backup in the Kafka that receives it. */
-export interface TopicPlan {
+interface TopicPlan {
   specs: TopicSpec[]
   /** The empty topics that must be created again, because Kafka cannot remove partitions. */
   recreate: string[]

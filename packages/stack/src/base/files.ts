@@ -2,7 +2,6 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
-  readFileSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -85,17 +84,5 @@ export function hasNoSpace(path: string): boolean {
     return bavail * bsize < leastBytes
   } catch {
     return false
-  }
-}
-
-/**
- * Reads a file, or the standard input for the name `-`.
- * @throws {CliError} `usage` for an unreadable file
- */
-export function readBytes(file: string): Buffer {
-  try {
-    return readFileSync(file === '-' ? 0 : file)
-  } catch (cause) {
-    throw new CliError('usage', `cannot read ${file}: ${(cause as Error).message}`, { cause })
   }
 }

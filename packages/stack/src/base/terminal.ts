@@ -1,6 +1,5 @@
 import { styleText } from 'node:util'
-import { meansYes, table } from '@orderflow/service-kit/terminal'
-import { CliError } from './error.ts'
+import { table } from '@orderflow/service-kit/terminal'
 import { withGuidePaths } from './guides.ts'
 
 type Style = Parameters<typeof styleText>[0]
@@ -38,18 +37,6 @@ export function timed(): (line: string) => void {
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(1).padStart(6)
     print(`${paint('dim', `${seconds}s`)}  ${line.startsWith('warning:') ? paint('yellow', line) : line}`)
   }
-}
-
-/**
- * Returns false if the variable is missing or means no.
- * @throws {CliError} `usage` for any other value
- */
-export function saysYes(env: NodeJS.ProcessEnv, name: string): boolean {
-  const isYes = meansYes(env[name] ?? '')
-  if (isYes !== undefined) return isYes
-  throw new CliError('usage', `${name} (${env[name]}) must mean yes or no`, {
-    nextStep: `${name}=1 or ${name}=0`,
-  })
 }
 
 /** Returns a text such as 45 s, 3 min 20 s, 5 h 12 min or 2 d 3 h. */

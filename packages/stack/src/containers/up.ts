@@ -26,7 +26,7 @@ import { rebuildStores } from './rebuild.ts'
 import { composeFiles, podsOf, readReplicaCounts, writeAdditions } from './replicas.ts'
 import { recordVariables } from './variables.ts'
 
-export interface DockerKafkaOptions extends ProgressOptions, ComposeServers {}
+interface DockerKafkaOptions extends ProgressOptions, ComposeServers {}
 
 interface DockerUpOptions extends DockerKafkaOptions {
   /** True to start the observers, too: at this start and at every later start until `make down`. */

@@ -21,7 +21,7 @@ import { readValues, type Values } from './values.ts'
  * Marks a pod in which a command of this program runs. Its value has the addresses of services for messages, as JSON: people reach the
  * services at other addresses than the pod.
  */
-export const addressesVariable = 'ORDERFLOW_ADDRESSES'
+const addressesVariable = 'ORDERFLOW_ADDRESSES'
 
 /** Returns the addresses at which people reach the services: the hosts of the route, otherwise those of `kubectl port-forward`. */
 export function addressesOf({ route }: Pick<Values, 'route'>): Record<string, string> {

@@ -43,7 +43,7 @@ export async function withPods(cluster: Cluster): Promise<string[]> {
 }
 
 /** Returns the services whose rebuild has not ended. The change of the release that starts them also removes their Jobs. */
-export async function unfinishedRebuilds(cluster: Cluster): Promise<string[]> {
+async function unfinishedRebuilds(cluster: Cluster): Promise<string[]> {
   const { items } = await kubectlJson<{ items: Job[] }>(cluster, ['get', 'jobs', '--selector', releaseSelector])
   const names = new Set(items.map(({ metadata }) => metadata.labels?.[nameLabel]))
   return storedServices.map(({ name }) => name).filter((name) => names.has(jobPart(name)))

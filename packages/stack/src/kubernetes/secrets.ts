@@ -26,8 +26,8 @@ export const operatorSecret = 'operator-secrets'
 const secretOf = ({ name }: Pick<Service, 'name'>) => `${name}-secrets`
 
 /** Returns the name of the Secret with the API keys that `make up` creates, unless the values name another Secret. */
-export const apiKeysSecret = `${applicationName}-api-keys`
-export const apiKeysEntry = 'api-keys.json'
+const apiKeysSecret = `${applicationName}-api-keys`
+const apiKeysEntry = 'api-keys.json'
 
 export async function readSecrets(cluster: Cluster): Promise<Secret[]> {
   return (await kubectlJson<{ items: Secret[] }>(cluster, ['get', 'secrets'])).items
@@ -82,7 +82,7 @@ function requireModes(contents: Contents): void {
 
 type Contents = Map<string, Record<string, string>>
 
-export function wantedSecrets(values: Values, found: ReadonlyMap<string, Secret>, given: NodeJS.ProcessEnv): Contents {
+function wantedSecrets(values: Values, found: ReadonlyMap<string, Secret>, given: NodeJS.ProcessEnv): Contents {
   const missing = new Set<string>()
   const presentValue = (secret: string, key: string) => decoded(found.get(secret)?.data?.[key])
   /** Returns a value that cannot be generated. */

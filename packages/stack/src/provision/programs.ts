@@ -123,21 +123,3 @@ async function buildPages(source: string, folder: string, { signal }: ProvisionO
   renameSync(join(work, 'mantine-ui/dist'), join(folder, 'static/mantine-ui'))
   rmSync(work, { recursive: true })
 }
-
-/** Copies the jar of an artifact, such as `group:name:1.0`, and returns its path. Does not check the hash of the jar. */
-export async function copyArtifact(
-  artifact: string,
-  folder: string,
-  { signal }: Pick<ProvisionOptions, 'signal'>,
-): Promise<string> {
-  // Uses this pom, because it pins the version of Maven's plugin.
-  const pom = templateFile('kafka/pom.xml')
-  const copy = [
-    `-Dkafka.version=${versions.kafka}`,
-    `-Dartifact=${artifact}`,
-    `-DoutputDirectory=${folder}`,
-    '-Dmdep.stripVersion=true',
-  ]
-  await runTool('mvn', ['-B', '--strict-checksums', '-f', pom, 'dependency:copy', ...copy], { cwd: folder, signal })
-  return join(folder, `${artifact.split(':')[1]}.jar`)
-}

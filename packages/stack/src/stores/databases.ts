@@ -2,7 +2,7 @@ import { databaseFunctions, documentTables, functionNames } from '@orderflow/ser
 import { escapeIdentifier, escapeLiteral } from 'pg'
 import { storedServices } from '../application/services.ts'
 import { connect } from './libpq.ts'
-import { type ConnectionSettings, withLogin } from './uri.ts'
+import { withLogin } from './uri.ts'
 
 /** The user that `initdb` or the image creates. Only operators use it, because it has all rights. */
 export const postgresqlUser = 'orderflow'
@@ -108,13 +108,6 @@ async function inSession(uri: string, run: (query: Query) => Promise<void>): Pro
   } finally {
     await client.end()
   }
-}
-
-/** Returns the settings with which a pool connects as libpq does. Throws the errors of `ensureDatabases`. */
-export async function connectionSettings(uri: string): Promise<ConnectionSettings> {
-  const { client, settings } = await connect(uri)
-  await client.end()
-  return settings
 }
 
 export function inDatabase(uri: string, name: string): string {

@@ -16,7 +16,6 @@ import {
 } from '../../stores/databases.ts'
 import { databaseFolder, dataFolder, stackPassword } from '../plan.ts'
 import type { ProcessSpec } from '../process/control.ts'
-import { startProcess, stopProcess } from '../process/control.ts'
 import { waitUntil } from '../process/wait.ts'
 
 /** Debian's package creates this user. PostgreSQL refuses to run as root. */
@@ -24,7 +23,7 @@ const serverUser = 'postgres'
 const isRoot = process.getuid?.() === 0
 
 /** Returns the command of a server on loopback, without a Unix socket. */
-export function postgresqlCommand(folder: string, port: number): [command: string, ...args: string[]] {
+function postgresqlCommand(folder: string, port: number): [command: string, ...args: string[]] {
   const settings = { listen_addresses: loopbacks().join(), port, unix_socket_directories: '', ...postgresqlSettings }
   const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   return asServerUser(databaseFolder(folder), [program('postgres'), '-D', databaseFolder(folder), ...options])
@@ -136,39 +135,7 @@ function letServerUserIn(folder: string, path: string): void {
   for (const above of [folder, dataFolder(folder)]) chmodSync(above, statSync(above).mode | 0o011)
 }
 
-export interface PostgresqlServer {
-  /** The URI of the user with all rights, without a database. */
-  uri: string
-  /** Returns the URI of a database's sidecar (`State__ConnectionString`). */
-  sidecarUri: (database: string) => string
-  /** Stops the server. The data stays for the next start. */
-  stop: () => Promise<void>
-}
-
 const startTimeoutMs = 60_000
-const stopGraceMs = 20_000
-
-/**
- * Starts a server, and waits until it answers and has the databases.
- * @throws {CliError} `process-died` with the output of the server or initdb, `not-ready`, `interrupted`
- */
-export async function startPostgresql(
-  folder: string,
-  port: number,
-  databases: readonly string[],
-  signal?: AbortSignal,
-): Promise<PostgresqlServer> {
-  await preparePostgresql(folder)
-  startProcess(folder, postgresqlSpec(folder, port))
-  await postgresqlAnswers(folder, port, databases, signal)
-  return {
-    uri: localPostgresql(folder, port),
-    sidecarUri: (database) => localSidecarUri(folder, port, database),
-    stop: async () => {
-      await stopProcess(folder, 'postgresql', stopGraceMs)
-    },
-  }
-}
 
 export async function postgresqlAnswers(
   folder: string,

@@ -8,10 +8,10 @@ import { testFolder } from '../../../src/application/paths.ts'
 import { loopbacks } from '../../../src/application/ports.ts'
 import type { CliError } from '../../../src/base/error.ts'
 import { groupEnds, processState, signalGroup } from '../../../src/processes/process/control.ts'
-import { type PostgresqlServer, startPostgresql } from '../../../src/processes/servers/postgresql.ts'
 import { claimFolder, releaseFolder } from '../../../src/processes/test-owner.ts'
 import { inDatabase } from '../../../src/stores/databases.ts'
 import { prepareDatabases } from '../../../src/stores/own-server.ts'
+import { type PostgresqlServer, startPostgresql } from './start-postgresql.ts'
 
 const folder = testFolder('postgresql')
 

@@ -1,5 +1,5 @@
 import { type Browser, chromium, type Locator, type Page, type Request } from 'playwright-core'
-import { findBrowser } from './provision/tools.ts'
+import { findBrowser } from '../src/provision/tools.ts'
 
 export { findBrowser }
 
