@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { images } from '../application/images.ts'
 import { applicationName, imagePath, packagesVersion, programFile, templateFile } from '../application/paths.ts'
 import { defaultPorts } from '../application/ports.ts'
@@ -11,7 +11,7 @@ import {
   services,
   storedServices,
 } from '../application/services.ts'
-import { filledIn, generated } from '../application/templates.ts'
+import { filledIn, generated, templateText } from '../application/templates.ts'
 import { connectionStrings, kafkaPasswords, variableOf } from '../containers/project.ts'
 import { operationNames } from '../kafka/access.ts'
 import { type Right, stackRights } from '../kafka/rights.ts'
@@ -41,12 +41,11 @@ export function chartFiles(resources: ReadonlyMap<string, string>): [path: strin
     ['chart/values.yaml', generated('') + valuesFile()],
     ['chart/values.schema.json', valuesSchema()],
     ['chart/files/application.json', json(facts())],
-    ...templates.map((name): [string, string] => [`chart/templates/${name}`, own(`chart/templates/${name}`)]),
+    ...templates.map((name): [string, string] => [`chart/templates/${name}`, templateText(`chart/templates/${name}`)]),
     ...[...resources].map(([path, text]): [string, string] => [`chart/files/${path}`, text]),
   ]
 }
 
-const own = (path: string) => readFileSync(templateFile(path), 'utf8')
 const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`
 
 function valuesFile(): string {
@@ -67,7 +66,7 @@ function valuesFile(): string {
 }
 
 function valuesSchema(): string {
-  const schema = JSON.parse(own('chart/values.schema.json'))
+  const schema = JSON.parse(templateText('chart/values.schema.json'))
   schema.properties.services.properties = Object.fromEntries(
     services.map(({ name }) => [name, { $ref: '#/$defs/service' }]),
   )

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { isInstalled, programFile, repository, templateFile, versions } from '../application/paths.ts'
+import { isInstalled, programFile, repository, versions } from '../application/paths.ts'
 import { defaultPorts } from '../application/ports.ts'
 import {
   application,
@@ -13,6 +13,7 @@ import {
   services,
   storedServices,
 } from '../application/services.ts'
+import { templateText } from '../application/templates.ts'
 import { replaceFile } from '../base/files.ts'
 import { withValues } from '../base/json.ts'
 import { print } from '../base/terminal.ts'
@@ -78,8 +79,6 @@ function read(path: string): string | undefined {
   return existsSync(file) ? readFileSync(file, 'utf8') : undefined
 }
 
-const template = (name: string) => readFileSync(templateFile(name), 'utf8')
-
 /** Returns generated files by path. Undefined means that the file must be removed. */
 export function generatedFiles(): Map<string, string | undefined> {
   const changed = (path: string, change: (text: string) => string) =>
@@ -110,8 +109,8 @@ export function generatedFiles(): Map<string, string | undefined> {
     [postgresqlFile, composePostgresqlFile()],
     ['components/observe/jaeger.yml', containersJaeger()],
     ['components/observe/prometheus.yml', containersConfig()],
-    ['components/observe/alerts.yml', alertsFile(template('observe/alerts.yml'), application.objective)],
-    ['components/observe/dashboard.json', dashboardFile(template('observe/dashboard.json'), application.objective)],
+    ['components/observe/alerts.yml', alertsFile(templateText('observe/alerts.yml'), application.objective)],
+    ['components/observe/dashboard.json', dashboardFile(templateText('observe/dashboard.json'), application.objective)],
     changed('.devcontainer/devcontainer.json', devcontainerFile),
     ['.vscode/launch.json', launchFile(read('.vscode/launch.json'))],
     ...runConfigurations(readIfFolder('.run')),

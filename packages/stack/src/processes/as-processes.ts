@@ -1,14 +1,15 @@
 import { existsSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { localFolder, repository } from '../application/paths.ts'
-import { sidecarOf, storedServices } from '../application/services.ts'
+import { localPorts } from '../application/ports.ts'
+import { entryOf, ofServices, sidecarOf, storedServices } from '../application/services.ts'
 import { readStack } from '../application/stack-record.ts'
-import type { Runner } from '../runner.ts'
+import { addressAt } from '../kafka/connection.ts'
+import type { Reached, Runner } from '../runner.ts'
 import { clean, down } from './down.ts'
 import { operateHere } from './inside.ts'
 import { logNames, showLogs } from './logs.ts'
-import { databaseFile, databaseFolder, dataFolder, serversFrom, serversOf } from './plan.ts'
-import { reach } from './reach.ts'
+import { databaseFile, databaseFolder, dataFolder, kafkaOf, serversFrom, serversOf } from './plan.ts'
 import { restart } from './restart.ts'
 import { requireBroker, requireUp, runningServices, stackStatus, status } from './status.ts'
 import { startObserved, startServers } from './up.ts'
@@ -56,4 +57,16 @@ export const asProcesses: Runner = {
     return await operateHere(service, args)
   },
   streamVariables: async () => undefined,
+}
+
+function reach(): Reached {
+  const ports = localPorts()
+  // When Kafka runs as a process, it does not authenticate its clients.
+  const kafka = kafkaOf({ ports, ...serversOf(localFolder) })
+  return {
+    services: ofServices(({ name }) => addressAt('localhost', entryOf(ports.services, name))),
+    kafka,
+    publisher: kafka,
+    observers: { jaeger: ports.jaeger, prometheus: ports.prometheus, grafana: undefined },
+  }
 }

@@ -14,6 +14,7 @@ import { ensureRunning, restartOutdated, stopChanged } from './ensure.ts'
 import {
   createPlan,
   jaeger,
+  observers,
   type Plan,
   type ProcessName,
   processNamesWith,
@@ -26,7 +27,7 @@ import { writePatientComponents } from './process/components.ts'
 import { isRunning, processState, recordedNames, stopProcesses } from './process/control.ts'
 import { rebuildStores } from './rebuild.ts'
 import { type LocalStack, runningStack } from './running-stack.ts'
-import { observerNames, startJaeger, startPrometheus } from './servers/observers.ts'
+import { startJaeger, startPrometheus } from './servers/observers.ts'
 import { claimFolder } from './test-owner.ts'
 
 interface StartOptions {
@@ -131,7 +132,7 @@ function withSettings(plan: Plan): Plan {
 
 /** Stops the processes of services that services.json no longer has. The caller must hold the stack's lock. */
 export async function stopUndeclared(folder: string, onProgress: (line: string) => void): Promise<void> {
-  const declared = [...processNamesWith({ store: 'postgresql', brokers: 3 }), ...observerNames]
+  const declared = [...processNamesWith({ store: 'postgresql', brokers: 3 }), ...observers]
   const others = recordedNames(folder).filter((name) => !declared.includes(name))
   if (others.length > 0) onProgress(`${others.join(', ')}: stopping, because services.json has no such service`)
   await stopProcesses(folder, others, onProgress)

@@ -40,7 +40,7 @@ export function openJournal(app: string, env: NodeJS.ProcessEnv): JournalFile {
   const file = join(releaseFolder(env), 'apps', `${app}.json`)
   const read = () => readPrivate<Journal>(file)
   const remove = () => rmSync(file, { force: true })
-  const write = (journal: Journal) => writePrivate(file, `${JSON.stringify(journal, null, 2)}\n`)
+  const write = (journal: Journal) => replaceFile(file, `${JSON.stringify(journal, null, 2)}\n`, 0o600)
   return {
     read,
     remove,
@@ -77,14 +77,6 @@ export function releaseFolder(env: NodeJS.ProcessEnv): string {
 export function shown(file: string): string {
   const path = relative('.', file)
   return path.startsWith('..') ? file : path
-}
-
-/**
- * Writes a file atomically. Only its owner may read it. It survives a failure of the machine.
- * @throws {CliError} `disk-full`
- */
-export function writePrivate(file: string, content: string): void {
-  replaceFile(file, content, 0o600)
 }
 
 /** @throws {CliError} `usage` if the file is not a JSON object */

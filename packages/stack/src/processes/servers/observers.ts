@@ -13,9 +13,6 @@ import type { ProcessSpec } from '../process/control.ts'
 import { processState, startProcess } from '../process/control.ts'
 import { waitUntil } from '../process/wait.ts'
 
-/** The names of processes that run with a stack, and are not part of it. */
-export const observerNames: readonly string[] = [jaeger, 'exporter', 'prometheus']
-
 /** Starts Jaeger, which receives traces with OTLP over HTTP and keeps them in memory. */
 export async function startJaeger(folder: string, ports: StackPorts, options: ProvisionOptions): Promise<void> {
   await provisionTools([jaegerTool()], options)
