@@ -57,7 +57,7 @@ const writers: [what: string, first: string, write: string, next: string][] = [
   [
     'the config vars of a release',
     '',
-    "import { writePrivate } from './packages/stack/src/release/record.ts'; writePrivate(folder + '/vars.json', JSON.stringify({ A: 'the-secret' }))",
+    "import { replaceFile } from './packages/stack/src/base/files.ts'; replaceFile(folder + '/vars.json', JSON.stringify({ A: 'the-secret' }), 0o600)",
     "import { readPrivate } from './packages/stack/src/release/record.ts'; readPrivate(folder + '/vars.json')",
   ],
 ]

@@ -7,15 +7,18 @@ import { openLog } from '@orderflow/service-kit/operations'
 import type { KafkaConnection } from '@orderflow/stack'
 import { eventually, repository } from '@orderflow/stack/base'
 import {
+  backUp,
+  type BackupContent as Content,
   groupPositions,
   kafkaOf,
   movePositions,
   type Plan,
+  readContent,
   releaseFolder,
+  restoreLog,
   withCopyLock,
 } from '@orderflow/stack/internals'
-import type { BackupContent as Content } from '@orderflow/stack/operate'
-import { backUp, readContent, restoreLog, withAdmin } from '@orderflow/stack/operate'
+import { withAdmin } from '@orderflow/stack/operate'
 import { Producer } from '@platformatic/kafka'
 import { expect } from 'chai'
 import { startKafka } from './support/own-kafka.ts'
@@ -165,7 +168,8 @@ describe('the restore of a backup into a real log', function () {
 
   it('continues after a restore that was killed, and after one on another machine', async () => {
     const program = `
-            const folder = ${JSON.stringify(folder)}
+      import { readContent, restoreLog } from '@orderflow/stack/internals'
+      const folder = ${JSON.stringify(folder)}
       const tell = (line) => { console.log(line); if (line.startsWith('restored')) process.kill(process.pid, 'SIGKILL') }
       await restoreLog(folder, readContent(folder), { kafka: ${JSON.stringify(kafka)}, tell })`
     const killed = spawn(process.execPath, ['--input-type=module', '--eval', program], {

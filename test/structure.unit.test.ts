@@ -48,6 +48,10 @@ const rooms: Record<string, Record<string, string[]>> = {
     containers: ['base', 'application', 'kafka', 'provision', 'runner.ts'],
     kubernetes: ['base', 'application', 'stores', 'kafka', 'provision', 'containers', 'runner.ts'],
     dev: ['base', 'application', 'processes', 'runner.ts', 'runners.ts', 'start.ts'],
+    operations: [
+      ...['base', 'application', 'kafka', 'backup', 'processes', 'kubernetes'],
+      ...['runner.ts', 'runners.ts', 'start.ts'],
+    ],
     generate: ['base', 'application', 'stores', 'kafka', 'observe', 'processes', 'containers'],
     'new-service': ['base', 'application', 'containers', 'generate'],
     release: ['base', 'application', 'kafka', 'containers', '../templates/release-image'],
@@ -120,6 +124,21 @@ describe('the structure of the code', () => {
         .filter((name) => !files.some(({ text }) => text.includes(`'${name.replace(/^@types\//, '')}`)))
         .map((name) => `${folder} declares ${name}`),
     )
+    expect(unused).to.deep.equal([])
+  })
+
+  it('exports from stack and cli only names that other packages import', () => {
+    const unused = packages
+      .filter(({ folder }) => ['packages/stack', 'packages/cli'].includes(folder))
+      .flatMap(({ folder, name, files }) => {
+        const others = everyFile.filter(({ path }) => !isIn(folder, path))
+        return Object.entries(doorsOf(folder)).flatMap(([door, file]) => {
+          const specifier = join(name, door)
+          const imported = new Set(others.flatMap(({ text }) => namesIn(text, specifier)))
+          const exported = files.filter(({ path }) => path === join(folder, file)).flatMap(({ text }) => namesIn(text))
+          return exported.filter((each) => !imported.has(each)).map((each) => `${each} of ${specifier}`)
+        })
+      })
     expect(unused).to.deep.equal([])
   })
 
@@ -229,6 +248,24 @@ describe('the structure of the code', () => {
     expect(named).to.deep.equal([])
   })
 })
+
+/** Returns the files that a package exports, by the end of their specifier. */
+const doorsOf = (folder: string) =>
+  JSON.parse(readFileSync(join(repository, folder, 'package.json'), 'utf8')).exports as Record<string, string>
+
+/** Returns the names in braces that a text imports from a specifier, or exports from any file. */
+function namesIn(text: string, specifier?: string): string[] {
+  const from =
+    specifier === undefined
+      ? /export (?:type )?\{([^}]*)\} from/g
+      : new RegExp(`\\{([^}]*)\\} from '${specifier}'`, 'g')
+  return [...text.matchAll(from)].flatMap(([, names = '']) =>
+    names.split(',').flatMap((each) => {
+      const [, own = '', shown = own] = /^\s*(?:type )?(\w+)(?: as (\w+))?\s*$/.exec(each) ?? []
+      return own === '' ? [] : [specifier === undefined ? shown : own]
+    }),
+  )
+}
 
 /** A file can also load a package by `import.meta.resolve`. */
 const resolvesContract = ({ text }: { text: string }) =>

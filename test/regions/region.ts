@@ -9,6 +9,8 @@ import {
   ensureRunning,
   groupEnds,
   kafkaOf,
+  makeActive,
+  makePassive,
   type Plan,
   processState,
   recordedNames,
@@ -19,7 +21,7 @@ import {
   stopStack,
 } from '@orderflow/stack/internals'
 import { provision } from '@orderflow/stack/machine'
-import { consumedTopics, makeActive, makePassive, topics, withAdmin } from '@orderflow/stack/operate'
+import { consumedTopics, topics, withAdmin } from '@orderflow/stack/operate'
 import { Producer } from '@platformatic/kafka'
 import type { Side } from './mirror-maker.ts'
 

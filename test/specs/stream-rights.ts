@@ -5,8 +5,8 @@ import { openLog } from '@orderflow/service-kit/operations'
 import { scrape } from '@orderflow/service-kit/testing'
 import type { KafkaConnection } from '@orderflow/stack'
 import { withRetries } from '@orderflow/stack/base'
-import { stackUsers, streamMetrics } from '@orderflow/stack/internals'
-import { setPublisher, topicDifferences, topics, withAdmin } from '@orderflow/stack/operate'
+import { stackUsers, streamMetrics, topicDifferences } from '@orderflow/stack/internals'
+import { setPublisher, topics, withAdmin } from '@orderflow/stack/operate'
 import {
   AclOperations,
   AclPermissionTypes,

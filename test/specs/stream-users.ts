@@ -5,15 +5,14 @@ import { positionsOf } from '@orderflow/service-kit/positions'
 import { createStreamCheck } from '@orderflow/service-kit/stream-check'
 import type { KafkaConnection } from '@orderflow/stack'
 import { eventually } from '@orderflow/stack/base'
-import { brokerUser, ensureAccess, transactionDenial, userTroubles } from '@orderflow/stack/internals'
 import {
-  operatorUser,
-  readPublishers,
-  removePublisher,
-  setPublisher,
+  brokerUser,
+  ensureAccess,
+  transactionDenial,
   transactionsWarning,
-  withAdmin,
-} from '@orderflow/stack/operate'
+  userTroubles,
+} from '@orderflow/stack/internals'
+import { operatorUser, readPublishers, removePublisher, setPublisher, withAdmin } from '@orderflow/stack/operate'
 import { type Acl, AclOperations, AclPermissionTypes, Consumer, Producer, ResourceTypes } from '@platformatic/kafka'
 import { expect } from 'chai'
 import { aclOf, write } from '../support/kafka-rights.ts'

@@ -1,5 +1,5 @@
 // The commands by name for documents, and the functions that put an application into a Git repository.
-export type { Command, CommandGroups } from './command-line.ts'
+export type { Command } from './command-line.ts'
 export { commandGroups } from './commands.ts'
 export { checkClone, git, stage } from './upgrade/git.ts'
 export { npmInstall } from './upgrade/run.ts'

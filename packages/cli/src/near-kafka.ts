@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { KafkaConnection } from '@orderflow/service-kit/kafka'
-import { activeRunner, type InsideOptions, requireKafka, runningRunner, runsInKubernetes } from '@orderflow/stack'
+import { clusterRunner, type InsideOptions } from '@orderflow/stack'
 import { CliError } from '@orderflow/stack/base'
-import { kafkaConnection, type TopicSpec, topics } from '@orderflow/stack/operate'
 import type { Command, Given } from './command-line.ts'
 
 /**
@@ -15,11 +13,11 @@ export function nearKafka(
   inside: (given: Given) => { args: string[]; file?: string | undefined },
 ): Command['run'] {
   return async (given) => {
-    const runner = runsInKubernetes() ? await runningRunner() : undefined
-    if (!runner?.inside) return (await run(given)) ?? 0
+    const cluster = (await clusterRunner())?.inside
+    if (!cluster) return (await run(given)) ?? 0
     const { args, file } = inside(given)
     const program = fileURLToPath(import.meta.resolve('#cli'))
-    return await runner.inside.run(program, args, insideOptions(file, given.signal()))
+    return await cluster.run(program, args, insideOptions(file, given.signal()))
   }
 }
 
@@ -46,15 +44,3 @@ export function readBytes(file: string): Buffer {
     throw new CliError('usage', `cannot read ${file}: ${(cause as Error).message}`, { cause })
   }
 }
-
-/** Returns the Kafka that environment variables name, otherwise that of the running stack. */
-export async function namedKafka(env: NodeJS.ProcessEnv = process.env): Promise<KafkaConnection> {
-  return env.Stream__Brokers ? kafkaConnection(env) : (await requireKafka()).kafka
-}
-
-/** Returns the topics that this Kafka must have. */
-export async function namedTopics(env: NodeJS.ProcessEnv = process.env): Promise<TopicSpec[]> {
-  return topics[env.Stream__Brokers ? 'containers' : (await activeRunner()).surroundings]
-}
-
-export const topicNames: string[] = topics.containers.map(({ name }) => name)

@@ -3,9 +3,8 @@ import { relative } from 'node:path'
 import { type ApiKeyRecord, parseApiKeys } from '@orderflow/service-kit/api-keys'
 import { apiKeysFile, repository } from './application/paths.ts'
 import { replaceFile } from './base/files.ts'
-import { runsInKubernetes } from './kubernetes/cluster.ts'
 import type { ApiKeysText } from './runner.ts'
-import { runningRunner } from './runners.ts'
+import { clusterRunner } from './runners.ts'
 
 /** The keys in the file of this checkout. Other users may read the file, for example the users of containers. */
 const keysOfCheckout: ApiKeysText = {
@@ -31,9 +30,8 @@ export interface ApiKeys extends Pick<ApiKeysText, 'name' | 'delay'> {
   write: (records: readonly ApiKeyRecord[]) => Promise<void>
 }
 
-/** Reads the keys of the running stack, otherwise those of this checkout. Calls no cluster unless this checkout has a stack in Kubernetes. */
+/** Reads the keys of the running stack, otherwise those of this checkout. */
 export async function readApiKeys(): Promise<ApiKeys> {
-  const runner = runsInKubernetes() ? await runningRunner() : undefined
-  const { name, delay, read, write } = runner?.apiKeys ?? keysOfCheckout
+  const { name, delay, read, write } = (await clusterRunner())?.apiKeys ?? keysOfCheckout
   return { name, delay, records: parseApiKeys(await read()), write: (records) => write(textOf(records)) }
 }

@@ -3,7 +3,6 @@
 export {
   cacheFolder,
   localFolder,
-  packagesVersion,
   programFile,
   repository,
   testFolder,
@@ -13,7 +12,6 @@ export { reportFailure } from './application/report.ts'
 export { newSecret, pemOf } from './base/credentials.ts'
 export { CliError, reportError } from './base/error.ts'
 export { replaceFile } from './base/files.ts'
-export { withLock } from './base/lock.ts'
 export { eventually, poll, withRetries } from './base/poll.ts'
 export { runTool } from './base/run-tool.ts'
 export { paint, print, timed } from './base/terminal.ts'

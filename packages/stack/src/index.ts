@@ -18,32 +18,29 @@ export {
   storedServices,
   topicFor,
 } from './application/services.ts'
-export { withStackLock } from './application/stack-lock.ts'
-export { givenVariables, streamVariables } from './application/variables.ts'
 export { brokerPortVariable, kafkaPasswords, variableOf } from './containers/project.ts'
 export { podOf } from './containers/replicas.ts'
 export { dev as startDev } from './dev/dev.ts'
 export { type Brokers, brokerNames } from './kafka/broker.ts'
 export { type Addresses, addressAt, securedKafka, shownUrlOf, urlOf, watchUrl } from './kafka/connection.ts'
-export { groupMembers, groupMissing, kafkaMissing, type Missing } from './kafka/readiness.ts'
-export { runsInKubernetes } from './kubernetes/cluster.ts'
+export { groupMembers, groupMissing, kafkaMissing } from './kafka/readiness.ts'
 export { isInside } from './kubernetes/inside.ts'
-export { operateElsewhere, operateHere } from './processes/inside.ts'
-export { databaseFile, type LocalStore, type StackTokens, serversOf } from './processes/plan.ts'
-export type { InnerRequest, LocalStack, RunningStack } from './processes/running-stack.ts'
+export { databaseFile, type LocalStore, serversOf } from './processes/plan.ts'
+export type { LocalStack, RunningStack } from './processes/running-stack.ts'
 export { localPostgresql } from './processes/servers/postgresql.ts'
 export { startStack } from './processes/up.ts'
-export type { InsideOptions, ProgressOptions } from './runner.ts'
+export type { InsideOptions } from './runner.ts'
 export {
   activeRunner,
   cleanAll,
+  clusterRunner,
   currentRunner,
   requireKafka,
   requireRunning,
   runningRunner,
   stopAll,
 } from './runners.ts'
-export { chooseServers, requireStore, startChosen, supportedRunner } from './start.ts'
+export { requireStore, startChosen, supportedRunner } from './start.ts'
 export { inDatabase, postgresqlUri, sidecarUri } from './stores/databases.ts'
 export { withLogin } from './stores/uri.ts'
 export { troublesOf } from './troubles.ts'

@@ -3,6 +3,7 @@ import { withStackLock } from './application/stack-lock.ts'
 import { removeStack } from './application/stack-record.ts'
 import { CliError } from './base/error.ts'
 import { inContainers } from './containers/in-containers.ts'
+import { runsInKubernetes } from './kubernetes/cluster.ts'
 import { inKubernetes } from './kubernetes/in-kubernetes.ts'
 import { asProcesses } from './processes/as-processes.ts'
 import type { Reached, Runner } from './runner.ts'
@@ -13,6 +14,11 @@ export const runners: readonly Runner[] = [asProcesses, inContainers, inKubernet
 export async function runningRunner(): Promise<Runner | undefined> {
   for (const runner of runners) if ((await runner.state()) === 'running') return runner
   return undefined
+}
+
+/** Returns the runner of a running stack in Kubernetes. Calls no cluster unless this checkout has a stack there. */
+export async function clusterRunner(): Promise<Runner | undefined> {
+  return runsInKubernetes() ? await runningRunner() : undefined
 }
 
 /** Returns the runner whose stack is running. Otherwise returns a runner with stopped parts, or the runner of processes. */

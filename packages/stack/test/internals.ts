@@ -1,12 +1,13 @@
 // For tests and tools of this repository only: parts of a stack, which may change with every version. The published package has no such entry point.
 
 export { freePort, freeServicePorts, isPortFree } from '../src/application/free-ports.ts'
-export { everyStackImage, serviceImage } from '../src/application/images.ts'
+export { everyStackImage, serviceImage, testImages } from '../src/application/images.ts'
 export { jaegerUrl } from '../src/application/jaeger.ts'
-export { daprdFile, kafkaJarsFolder, templateFile } from '../src/application/paths.ts'
+export { daprdFile, kafkaJarsFolder, packagesVersion, templateFile } from '../src/application/paths.ts'
 export { type BrokerPorts, localPorts, loopbacks, type ServicePorts } from '../src/application/ports.ts'
 export { membersOf, partitions } from '../src/application/services.ts'
 export { removeStack } from '../src/application/stack-record.ts'
+export { backUp } from '../src/backup/backup.ts'
 export {
   type CopiedRecord,
   type Counts,
@@ -15,28 +16,32 @@ export {
   requirePartitions,
   type TargetLog,
 } from '../src/backup/copy.ts'
-export { groupPositions, movePositions } from '../src/backup/groups.ts'
+export { copyError } from '../src/backup/errors.ts'
+export { type Content as BackupContent, readContent } from '../src/backup/folder.ts'
+export { groupPositions, movePositions, requireStopped } from '../src/backup/groups.ts'
+export { makeActive, makePassive } from '../src/backup/region.ts'
+export { restoreLog } from '../src/backup/restore.ts'
 export { openTarget, withCopyLock, withCopySettings } from '../src/backup/target.ts'
 export { bodyOf, makeCertificate } from '../src/base/credentials.ts'
-export { isAlive, self } from '../src/base/lock.ts'
+export { isAlive, self, withLock } from '../src/base/lock.ts'
 export { readProcessTable, residentBytes } from '../src/base/process-table.ts'
 export { javaCommand, withHeartbeat } from '../src/base/run-tool.ts'
+export { buildServiceImages } from '../src/containers/images.ts'
 export { connectionStrings } from '../src/containers/project.ts'
 export { generatedFiles } from '../src/generate/files.ts'
 export { ensureAccess, userTroubles } from '../src/kafka/access.ts'
 export {
   brokerHeap,
   brokerMachine,
-  brokerRules,
   brokerSecurity,
   brokerSettings,
   brokerVariable,
 } from '../src/kafka/broker.ts'
-export { localKafka, streamSettings } from '../src/kafka/connection.ts'
+export { kafkaConnection, localKafka, streamSettings } from '../src/kafka/connection.ts'
 export { brokersMissing, membersMissing, serviceMissing } from '../src/kafka/readiness.ts'
 export { brokerUser, publishUser, stackUsers } from '../src/kafka/rights.ts'
-export { ensureTopics } from '../src/kafka/topics.ts'
-export { denyTransactions, transactionDenial } from '../src/kafka/transactions.ts'
+export { addPartitions, ensureTopics, topicDifferences } from '../src/kafka/topics.ts'
+export { denyTransactions, transactionDenial, transactionsWarning } from '../src/kafka/transactions.ts'
 export { streamMetrics } from '../src/observe/stream-metrics.ts'
 export { ensureRunning } from '../src/processes/ensure.ts'
 export {
@@ -82,7 +87,7 @@ export {
   type Provisioned,
   type ProvisionOptions,
 } from '../src/provision/build.ts'
-export { composeModule } from '../src/provision/engine.ts'
+export { composeMissing, composeModule, engineMissing } from '../src/provision/engine.ts'
 export {
   copyJars,
   daprdModule,
@@ -92,7 +97,7 @@ export {
   prometheusProgram,
 } from '../src/provision/programs.ts'
 export { provisionTools, requireTools } from '../src/provision/provision.ts'
-export { aptGetInstall, canAptGet, go, howToBring, java, maven, npm, pip } from '../src/provision/tools.ts'
+export { aptGetInstall, canAptGet, go, java, maven, npm, pip } from '../src/provision/tools.ts'
 export { ensureDatabases, serviceDatabases } from '../src/stores/databases.ts'
 export { connect as connectPostgresql } from '../src/stores/libpq.ts'
 export { startPostgresql } from './processes/servers/start-postgresql.ts'

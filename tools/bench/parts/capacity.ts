@@ -1,6 +1,6 @@
 import { cpus } from 'node:os'
-import { partitions } from '@orderflow/stack/internals'
-import { addPartitions, topics } from '@orderflow/stack/operate'
+import { addPartitions, partitions } from '@orderflow/stack/internals'
+import { topics } from '@orderflow/stack/operate'
 import { type Capacity, findingsOf } from '../capacity/findings.ts'
 import { measureOrders } from '../capacity/orders.ts'
 import { type Cell, measurePayments } from '../capacity/payments.ts'

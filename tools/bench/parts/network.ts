@@ -1,6 +1,7 @@
 import { localPostgresql } from '@orderflow/stack'
 import { repository } from '@orderflow/stack/base'
-import { addPartitions, topics } from '@orderflow/stack/operate'
+import { addPartitions } from '@orderflow/stack/internals'
+import { topics } from '@orderflow/stack/operate'
 import { startDelayProxy } from '../network/delay-proxy.ts'
 import { findingsOf, type Measured, names } from '../network/findings.ts'
 import { type OrderCell, orderAt } from '../network/orders.ts'

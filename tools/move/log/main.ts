@@ -4,16 +4,17 @@ import { CliError, reportError, timed } from '@orderflow/stack/base'
 import {
   type Counts,
   checkTopic,
+  copyError,
   copyTopic,
   groupPositions,
   movePositions,
   openTarget,
   requirePartitions,
+  requireStopped,
   type TargetLog,
   withCopyLock,
   withCopySettings,
 } from '@orderflow/stack/internals'
-import { copyError, requireStopped } from '@orderflow/stack/operate'
 import { requireFolders } from '../folders.ts'
 import { requireTopics } from './kafka.ts'
 import { Offsets } from './offsets.ts'

@@ -5,7 +5,8 @@ import { momentProblem, parseMoment } from '@orderflow/envelope'
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import { kafkaPasswords, securedKafka } from '@orderflow/stack'
 import { CliError, pemOf, runTool } from '@orderflow/stack/base'
-import { kafkaConnection, operatorUser } from '@orderflow/stack/operate'
+import { kafkaConnection } from '@orderflow/stack/internals'
+import { operatorUser } from '@orderflow/stack/operate'
 
 /** The log of an application: its Kafka, and the keys with which its services sign events. */
 export interface Side {

@@ -2,9 +2,6 @@ import { lstatSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { CliError } from '@orderflow/stack/base'
 
-/** The guide that failures of a backup name. */
-export const backupPage = 'docs/operations.md#backup'
-
 /** @throws {CliError} `usage` without a folder */
 export function requireFolder(folder: string | undefined, example: string): string {
   if (!folder) throw new CliError('usage', 'the folder of the backup is missing', { nextStep: example })

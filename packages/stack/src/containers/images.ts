@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type ComposeStore, stackImages } from '../application/images.ts'
+import { type ComposeStore, stackImages, testImages } from '../application/images.ts'
 import { cacheFolder, repository, stackFolder } from '../application/paths.ts'
 import { CliError } from '../base/error.ts'
 import { withLock } from '../base/lock.ts'
 import { type RunToolOptions, runTool, withHeartbeat } from '../base/run-tool.ts'
 import type { ProvisionOptions } from '../provision/build.ts'
+import { composeMissing, engineMissing } from '../provision/engine.ts'
 import { needsOf, requireTools } from '../provision/provision.ts'
 import { canAptGet } from '../provision/tools.ts'
 import { docker } from './docker.ts'
@@ -52,6 +53,18 @@ export async function ensureImages(options: ProvisionOptions, names = stackImage
     })
   }
   return [...(await inspect(names)).values()]
+}
+
+/**
+ * Makes sure that all images are here: those of tests, and those of the services.
+ * @throws {CliError} `no-engine`
+ */
+export async function prepareImages(options: ProvisionOptions): Promise<PresentImage[]> {
+  const missing = (await engineMissing()) ?? (await composeMissing())
+  if (missing) throw new CliError('no-engine', missing, { nextStep: './orderflow engine' })
+  const present = await ensureImages(options, testImages)
+  await buildServiceImages(options.onProgress)
+  return present
 }
 
 function withImagesLock<Result>({ onProgress }: ProvisionOptions, work: () => Promise<Result>): Promise<Result> {

@@ -2,6 +2,7 @@ import { pbkdf2, randomBytes } from 'node:crypto'
 import { promisify } from 'node:util'
 import { type KafkaConnection, protocolErrors, requestOf } from '@orderflow/service-kit/kafka'
 import type { Acl, Admin } from '@platformatic/kafka'
+import { services } from '../application/services.ts'
 import { keyOf, readAcls, userOf } from './acls.ts'
 import {
   brokerUser,
@@ -9,6 +10,7 @@ import {
   operatorUser,
   publisherRights,
   type Right,
+  serviceRights,
   stackRights,
   stackUsers,
 } from './rights.ts'
@@ -162,6 +164,13 @@ export function aclCommands(rights: readonly Right[]): string[] {
 }
 
 export const denyTransactionsCommand = () => aclCommand(transactionDenialOptions)
+
+/** Returns the commands that grant all rights at your own Kafka, or only those of an outside publisher. */
+export const grantingCommands = (publisher: string | undefined): string[] =>
+  publisher === undefined
+    ? // The last rule applies to all users of Kafka, not to one publisher.
+      [...aclCommands(services.flatMap(serviceRights)), denyTransactionsCommand()]
+    : aclCommands(publisherRights(publisher))
 
 const aclCommand = (options: string) =>
   `kafka-acls.sh --bootstrap-server "$Stream__Brokers" --command-config admin.properties --add ${options}`

@@ -13,14 +13,14 @@ export const dayMs = 24 * 60 * 60 * 1_000
  * deletes events at most one day late.
  * @param keptMs milliseconds, or `forever`
  */
-export async function keepFor(kafka: KafkaConnection, names: string[], keptMs: number): Promise<void> {
+export async function keepFor(kafka: KafkaConnection, names: readonly string[], keptMs: number): Promise<void> {
   const segment = keptMs === forever ? undefined : String(dayMs)
   const settings = { 'retention.ms': String(keptMs), 'segment.ms': segment }
   await changeTopics(kafka, new Map(names.map((name) => [name, settings])))
 }
 
 /** Returns the retention of each topic in milliseconds, or `forever`. */
-export async function keptFor(kafka: KafkaConnection, names: string[]): Promise<Map<string, number>> {
+export async function keptFor(kafka: KafkaConnection, names: readonly string[]): Promise<Map<string, number>> {
   const resources = names.map((resourceName) => ({
     resourceType: topicResource,
     resourceName,

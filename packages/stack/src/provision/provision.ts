@@ -24,12 +24,13 @@ const isProvisioned = (tool: Tool | Provisioned): tool is Provisioned => 'make' 
 
 /**
  * Makes sure that daprd, Kafka and Java are installed, and optionally PostgreSQL and tools of tests.
- * @throws {CliError} `tools-missing` with all missing tools, before any long step; `provision-failed`
+ * @throws {CliError} `usage` for an unknown tool of tests; `tools-missing` with all missing tools, before any long step; `provision-failed`
  */
 export async function provision(
-  options: ProvisionOptions & { tests?: readonly TestTool[]; store?: string },
+  options: ProvisionOptions & { tests?: readonly string[]; store?: string },
 ): Promise<void> {
-  const { tests = [], store } = options
+  const { store } = options
+  const tests = testToolsOf(options.tests ?? [])
   const asked = tests.map((name) => ofTests[name]())
   const made = [...parts(), ...asked.filter(isProvisioned)]
   await requireTools([java, ...needsOf(made), ...toolsOfTests(tests), ...(store === 'postgresql' ? [postgresql] : [])])
@@ -43,7 +44,7 @@ export function toolsOfTests(names: readonly TestTool[]): Tool[] {
   })
 }
 
-export function testToolsOf(names: readonly string[]): TestTool[] {
+function testToolsOf(names: readonly string[]): TestTool[] {
   const unknown = names.find((name) => !Object.hasOwn(ofTests, name))
   if (unknown === undefined) return names as TestTool[]
   throw new CliError('usage', `unknown tool ${unknown}`, { nextStep: `use one of ${Object.keys(ofTests).join(', ')}` })

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
-import { repository } from '@orderflow/stack/base'
 import { expect } from 'chai'
+import { repository } from '../../src/application/paths.ts'
 import { services } from '../../src/application/services.ts'
 
 const { PATH, NODE_COMPILE_CACHE } = process.env

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { repository } from '@orderflow/stack/base'
 import { expect } from 'chai'
+import { repository } from '../../src/application/paths.ts'
 import { services } from '../../src/application/services.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 

@@ -12,9 +12,9 @@ import {
   kafkaPasswords,
   ofServices,
   postgresqlUri,
+  type RunningStack,
   type Service,
   type StackPorts,
-  type StackTokens,
   securedKafka,
   services,
   sidecarUri,
@@ -26,7 +26,7 @@ import { operatorUser } from '@orderflow/stack/operate'
 
 export interface ComposeSettings {
   secrets: Record<string, string>
-  tokens: StackTokens
+  tokens: RunningStack['tokens']
   addresses: Addresses
   /** Returns the connection of a Kafka user, by default with the password of `.env`. */
   kafkaAs: (user: string, password?: string) => KafkaConnection

@@ -1,7 +1,7 @@
 import { CliError, print } from '@orderflow/stack/base'
-import { makeActive, makePassive } from '@orderflow/stack/operate'
+import { changeRegion } from '@orderflow/stack/operate'
 import type { Command, Given } from '../../command-line.ts'
-import { namedKafka, namedTopics, nearNamedKafka } from '../../near-kafka.ts'
+import { nearNamedKafka } from '../../near-kafka.ts'
 
 export const command: Command = {
   parameters: 'passive|active',
@@ -22,8 +22,6 @@ async function region({ args: [role], text }: Pick<Given, 'args' | 'text'>): Pro
       nextStep: './orderflow region passive, or ./orderflow region active --minutes 10',
     })
   }
-  const [kafka, specs] = [await namedKafka(), await namedTopics()]
-  if (role === 'active') for (const line of await makeActive(kafka, specs, minutes * 60_000)) print(line)
-  else for (const line of await makePassive(kafka, specs)) print(`warning: ${line}`)
+  for (const line of await changeRegion(role, minutes * 60_000)) print(line)
   print(`the region is ${role}`)
 }

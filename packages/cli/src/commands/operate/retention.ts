@@ -1,7 +1,7 @@
 import { CliError, print } from '@orderflow/stack/base'
-import { dayMs, forever, keepFor, keptFor } from '@orderflow/stack/operate'
+import { dayMs, forever, retention } from '@orderflow/stack/operate'
 import type { Command } from '../../command-line.ts'
-import { namedKafka, nearNamedKafka, topicNames } from '../../near-kafka.ts'
+import { nearNamedKafka } from '../../near-kafka.ts'
 
 export const command: Command = {
   options: { days: { value: 'N|forever', summary: 'set the time to this number of days' } },
@@ -9,9 +9,7 @@ export const command: Command = {
     async ({ text }) => {
       const days = text('days')
       const kept = days ? retentionOf(days) : undefined
-      const kafka = await namedKafka()
-      if (kept !== undefined) await keepFor(kafka, topicNames, kept)
-      for (const [name, ms] of await keptFor(kafka, topicNames)) print(`${name}: kept ${retentionText(ms)}`)
+      for (const [name, ms] of await retention(kept)) print(`${name}: kept ${retentionText(ms)}`)
       if (kept !== undefined && kept !== forever) {
         print('next: rebuild stores, because they keep events that Kafka deletes (docs/personal-data.md)')
       }

@@ -1,7 +1,7 @@
 import { CliError, print } from '@orderflow/stack/base'
-import { changeTopics } from '@orderflow/stack/operate'
+import { changeTopic, topicNames } from '@orderflow/stack/operate'
 import type { Command } from '../../command-line.ts'
-import { namedKafka, nearNamedKafka, topicNames } from '../../near-kafka.ts'
+import { nearNamedKafka } from '../../near-kafka.ts'
 
 export const command: Command = {
   parameters: 'TOPIC NAME=VALUE',
@@ -13,7 +13,7 @@ export const command: Command = {
           nextStep: `./orderflow topic-setting ${topicNames[0] ?? 'TOPIC'} cleanup.policy=delete; the topics are ${topicNames.join(', ')}`,
         })
       }
-      await changeTopics(await namedKafka(), new Map([[topic, { [name]: value }]]))
+      await changeTopic(topic, name, value)
       print(`${topic}: ${name} is ${value}`)
     },
     ({ all }) => ({ args: ['topic-setting', ...all] }),

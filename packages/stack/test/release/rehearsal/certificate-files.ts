@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { makeCertificate } from '@orderflow/stack/internals'
+import { makeCertificate } from '../../../src/base/credentials.ts'
 
 export interface CertificateFiles {
   /** The paths of PEM files: the certificate, its key, and both in one file. */

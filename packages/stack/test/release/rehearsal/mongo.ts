@@ -1,4 +1,4 @@
-import { images } from '@orderflow/stack/machine'
+import { images } from '../../../src/application/images.ts'
 import { docker } from '../../../src/release/docker.ts'
 import type { Containers } from './containers.ts'
 

@@ -1,8 +1,10 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { cacheFolder, runTool, withLock } from '@orderflow/stack/base'
-import { canAptGet } from '@orderflow/stack/internals'
+import { cacheFolder } from '../../../src/application/paths.ts'
 import { CliError } from '../../../src/base/error.ts'
+import { withLock } from '../../../src/base/lock.ts'
+import { runTool } from '../../../src/base/run-tool.ts'
+import { canAptGet } from '../../../src/provision/tools.ts'
 
 const lockTimeoutMs = 10 * 60_000
 

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
-import { repository } from '@orderflow/stack/base'
+import { repository } from '../../../src/application/paths.ts'
 
 export interface Result {
   status: number | null
