@@ -1,4 +1,4 @@
-// `make -C tools film` follows docs/first-order.md as its reader, and makes its film.
+// `make -C tools pictures FILM=1` follows docs/first-order.md as its reader, and makes its film.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CliError, reportError, repository } from '@orderflow/stack/base'
