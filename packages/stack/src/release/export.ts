@@ -17,7 +17,7 @@ export async function exportService(service: Service, env: NodeJS.ProcessEnv, ou
   // Commands of these steps read the token from standard input, because process lists show arguments.
   const steps = { ...service, ...target, configVarsFile: relative(repository, varsFile) }
   replaceFile(varsFile, `${JSON.stringify(vars, null, 2)}\n`, 0o600)
-  replaceFile(stepsFile, filledIn('release/instructions.md', steps), 0o600)
+  replaceFile(stepsFile, filledIn('release/instructions.template', steps), 0o600)
   out.print(`${shown(varsFile)}    ${Object.keys(vars).length} config vars with secrets: keep this file private`)
   out.print(`${shown(stepsFile)}    the steps of a manual release`)
   out.print()
