@@ -13,7 +13,7 @@ export const repository = fileURLToPath(new URL('../../..', import.meta.url))
 
 /** Files whose texts are not checked: generated files, copies, texts of other authors, and data of tests. */
 const omitted =
-  /\.gen\.ts$|(^|\/)(?:bundled|fixtures|golden|grafana\/dashboards)\/|package-lock\.json$|^(?:LICENSE|envelope-schema\/asyncapi\.json|packages\/envelope\/schemas\/.*|packages\/cli\/observe\/dashboard\.json|packages\/cli\/security\/rules\/.*|docs\/performance\/.*)$/
+  /\.gen\.ts$|(^|\/)(?:bundled|fixtures|golden|grafana\/dashboards)\/|package-lock\.json$|^(?:LICENSE|envelope-schema\/asyncapi\.json|packages\/envelope\/schemas\/.*|packages\/stack\/templates\/observe\/dashboard\.json|test\/security\/rules\/.*|docs\/performance\/.*)$/
 
 /** Returns the files of the repository that may have texts. */
 export function filesWithTexts(): string[] {

@@ -49,8 +49,8 @@ export function runInTerminal(command: string, args: readonly string[]): number 
 }
 
 /**
- * Installs the packages of a folder without running their scripts. Without the first two flags, npm would install into npm workspaces that contain the
- * folder, and a person's settings could turn off the workspaces of the folder.
+ * Installs the packages of a folder without running their scripts. The first two flags stop npm from installing into npm
+ * workspaces that contain the folder. They also keep the folder's own workspaces, which a person's settings could turn off.
  * @param flags additional flags of `npm install`
  */
 export async function npmInstall(folder: string, ...flags: string[]): Promise<void> {

@@ -41,8 +41,8 @@ const checkEveryMs = 500
 /**
  * Starts the stack, and restarts services when their code changes, until `signal` aborts.
  * @param asked without names, all services are restarted
- * @throws {CliError} `usage` for an unknown service or another runner; `still-running` if the stack of another runner runs, or another `make dev`;
- * `port-in-use`; `not-running` if another command stops a service
+ * @throws {CliError} `usage` for an unknown service or another runner; `still-running` if another runner or `make dev` runs; `port-in-use`;
+ * `not-running` if another command stops a service
  */
 export async function dev(env: NodeJS.ProcessEnv, asked: DevOptions): Promise<void> {
   const named = asked.names.map((name) => serviceNamed(name).name)

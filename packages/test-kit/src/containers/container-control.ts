@@ -28,7 +28,12 @@ const groupOf = (name: ContainerName) => serviceOf(name).name
 
 /** Controls the containers of a Compose project, with the same readiness checks as in the local stack. */
 export function controlContainers(project: string, kafka: KafkaConnection, stores: Stores) {
-  async function ask(service: string, port: number, path: string, request: Parameters<RunningStack['askInside']>[3] = {}) {
+  async function ask(
+    service: string,
+    port: number,
+    path: string,
+    request: Parameters<RunningStack['askInside']>[3] = {},
+  ) {
     const script = `const { url, request } = JSON.parse(process.env.ASKED)
       const answer = await fetch(url, request)
       console.log(JSON.stringify({ status: answer.status, body: await answer.text() }))`

@@ -13,7 +13,7 @@ export const command: Command = {
   run: nearKafka(publisher, ({ all }) => ({ args: ['publisher', ...all] })),
 }
 
-/** Without a name it lists all users. */
+/** Lists all users if there is no name. */
 async function publisher({ args: [name], flag }: Given): Promise<void> {
   const [rotate, remove] = [flag('rotate') ?? false, flag('remove') ?? false]
   const problem = name === undefined ? undefined : nameProblem(name)

@@ -2,7 +2,7 @@ import { currentRunner } from '@orderflow/stack'
 import { CliError } from '@orderflow/stack/base'
 import type { Command } from '../../command-line.ts'
 
-/** On a terminal it follows the logs of a running stack. */
+/** Follows the logs of a running stack if the output is a terminal. */
 export const command: Command = {
   parameters: '[SERVICE]',
   options: { follow: { summary: 'follow even without a terminal (--follow=0 shows only the end)' } },
