@@ -57,12 +57,15 @@ interface GoProgram {
   variables: Record<string, string>
 }
 
-/** Returns a program of a Go module, with a separate folder in the cache. */
+/**
+ * Returns a program of a Go module, with a separate folder in the cache.
+ * @param program `file` is the name of the program, by default that of the tool
+ */
 export function goTool(
   tool: string,
   version: string,
   processorMinutes: number,
-  program: Omit<GoProgram, 'name' | 'flags'> & Partial<Pick<GoProgram, 'flags'>>,
+  { file = tool, ...program }: Omit<GoProgram, 'name' | 'flags'> & { flags?: string[]; file?: string },
 ): Provisioned {
   const name = `${tool} ${version}`
   return {
@@ -70,7 +73,7 @@ export function goTool(
     about: `${name}: building from source: ${buildTime(processorMinutes)}`,
     needs: [go],
     async make(folder, options) {
-      await goBuild(join(folder, tool), { name, flags: [], ...program }, options)
+      await goBuild(join(folder, file), { name, flags: [], ...program }, options)
     },
   }
 }

@@ -7,9 +7,9 @@ import { CliError } from '../base/error.ts'
 import { withLock } from '../base/lock.ts'
 import { poll } from '../base/poll.ts'
 import { runTool } from '../base/run-tool.ts'
-import { buildTime, goBuild, type Provisioned, type ProvisionOptions } from './build.ts'
+import { goTool, type ProvisionOptions } from './build.ts'
 import { provisionTools } from './provision.ts'
-import { aptGetInstall, canAptGet, go } from './tools.ts'
+import { aptGetInstall, canAptGet } from './tools.ts'
 
 export function docker(...args: string[]): Promise<string> {
   return runTool('docker', args, { cwd: repository })
@@ -115,33 +115,18 @@ export function composeMissing(): Promise<string | undefined> {
   )
 }
 
-const composeName = `docker compose ${versions.compose}`
-const aboutCompose = `${composeName}: building from source: ${buildTime(5)}`
-
-/** Builds Docker Compose v2, which Debian 12 lacks. */
-function composeTool(): Provisioned {
-  return {
-    folder: join(cacheFolder(), `compose-${versions.compose}`),
-    about: aboutCompose,
-    needs: [go],
-    make: buildCompose,
-  }
-}
-
 const composePath = 'github.com/docker/compose/v2'
 
 export const composeModule = `${composePath}@v${versions.compose}`
 
-async function buildCompose(folder: string, options: ProvisionOptions): Promise<void> {
-  const program = {
-    name: composeName,
+/** Builds Docker Compose v2, which Debian 12 lacks. */
+const composeTool = () =>
+  goTool('compose', versions.compose, 5, {
     module: composeModule,
     package: './cmd',
-    flags: [],
+    file: 'docker-compose',
     variables: { [`${composePath}/internal.Version`]: `v${versions.compose}` },
-  }
-  await goBuild(join(folder, 'docker-compose'), program, options)
-}
+  })
 
 function pluginFile(): string {
   return join(process.env.DOCKER_CONFIG || join(homedir(), '.docker'), 'cli-plugins/docker-compose')

@@ -1,31 +1,20 @@
 import { chmodSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { basename, delimiter, dirname, join } from 'node:path'
-import { cacheFolder, daprdFile, kafkaJarsFolder, templateFile, versions } from '../application/paths.ts'
+import { cacheFolder, kafkaJarsFolder, templateFile, versions } from '../application/paths.ts'
 import { runTool, withHeartbeat } from '../base/run-tool.ts'
 import { buildTime, checkHash, goBuild, goTool, hashOf, type Provisioned, type ProvisionOptions } from './build.ts'
 import { go, java, maven, npm } from './tools.ts'
 
-const daprdName = `daprd ${versions.dapr}`
-const aboutDaprd = `${daprdName}: building from source, because no package registry has it: ${buildTime(10)}`
-
-/** Returns the Dapr sidecar, built from its Go module, because no package registry has the program. */
-export function daprdTool(): Provisioned {
-  return { folder: dirname(daprdFile()), about: aboutDaprd, needs: [go], make: buildDaprd }
-}
-
 export const daprdModule = `github.com/dapr/dapr@v${versions.dapr}`
 
-async function buildDaprd(folder: string, options: ProvisionOptions): Promise<void> {
-  // Builds daprd as Dapr's Makefile does, with stable components only.
-  const program = {
-    name: daprdName,
+/** Returns the Dapr sidecar, built as Dapr's Makefile does, because no package registry has the program. */
+export const daprdTool = (): Provisioned =>
+  goTool('daprd', versions.dapr, 10, {
     module: daprdModule,
     package: './cmd/daprd',
     flags: ['-tags', 'stablecomponents'],
     variables: { 'github.com/dapr/dapr/pkg/buildinfo.version': versions.dapr },
-  }
-  await goBuild(join(folder, 'daprd'), program, options)
-}
+  })
 
 const kafkaName = `kafka ${versions.kafka}`
 const aboutKafka = `${kafkaName}: downloading its jars, 55 MB`
