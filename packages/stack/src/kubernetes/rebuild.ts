@@ -4,8 +4,8 @@ import { pause } from '../base/poll.ts'
 import { timed } from '../base/terminal.ts'
 import type { ProgressOptions } from '../runner.ts'
 import { type Cluster, kubectl, kubectlJson, releaseSelector } from './cluster.ts'
+import { change, watchPods } from './helm-release.ts'
 import { jobPart, nameLabel, partOf, readPods } from './pods.ts'
-import { change, watchPods } from './release.ts'
 
 interface RebuildOptions extends ProgressOptions {
   /** The services whose stores are rebuilt. */

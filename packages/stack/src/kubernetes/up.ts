@@ -13,6 +13,7 @@ import {
   sendObjects,
   writeRecord,
 } from './cluster.ts'
+import { install } from './helm-release.ts'
 import { provideImages } from './images.ts'
 import { addressesOf, linesFromInside } from './inside.ts'
 import {
@@ -26,7 +27,6 @@ import {
 } from './needs.ts'
 import { isEnding, partOf, readPods, setupPart } from './pods.ts'
 import { rebuildStores, requireRebuilt, withPods } from './rebuild.ts'
-import { install } from './release.ts'
 import { ensureApiKeysSecret, ensureSecrets, operatorSecret, readSecrets } from './secrets.ts'
 import { type KubernetesStore, namedStore, readValues, valuesFile } from './values.ts'
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { eventually } from '../../src/base/poll.ts'
-import { restartCrashed } from '../../src/kubernetes/release.ts'
+import { restartCrashed } from '../../src/kubernetes/helm-release.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 import { fakeCluster } from './fake-cluster.ts'
 
