@@ -88,7 +88,7 @@ const limits: Record<string, number> = {
   'event-gateway': 14,
   'event-monitor': 594,
   'service-kit': 300,
-  'test-kit': 48,
+  'test-kit': 61,
 }
 
 export const sizeOf = (archive: string): number => Math.ceil(statSync(archive).size / 1024)
