@@ -12,6 +12,7 @@ COPY package.json package-lock.json .npmrc ./
 COPY envelope-schema/package.json envelope-schema/
 COPY packages/envelope/package.json packages/envelope/
 COPY packages/service-kit/package.json packages/service-kit/
+COPY packages/stack/package.json packages/stack/
 COPY ${SERVICE}/package.json ${SERVICE}/
 # Removes source maps and type declarations, which are unused, and half of all bytes.
 RUN npm ci --omit=dev --workspace=${SERVICE} --no-audit --no-fund \
@@ -48,12 +49,13 @@ FROM base AS setup
 USER root
 RUN install -d -o 10001 -g 10001 /certificates
 USER 10001:10001
-ENTRYPOINT ["node", "src/commands/setup.ts", "/certificates"]
+COPY packages/stack /app/packages/stack
+ENTRYPOINT ["node", "/app/packages/stack/src/setup.ts", "/certificates"]
 
 FROM base AS service
 # Listens on all addresses. The port is $PORT if a platform sets it, otherwise the port in appsettings.json.
 ENV Web__Host=0.0.0.0
-# These heap limits equal those in packages/cli/src/processes/process-spec.ts.
+# These heap limits equal those in packages/stack/src/processes/process/spec.ts.
 ENTRYPOINT ["node", "--max-semi-space-size=16", "--initial-heap-size=96", "--max-old-space-size=1024", "src/main.ts"]
 
 FROM daprio/daprd:1.18.2 AS sidecar
@@ -62,12 +64,12 @@ FROM service AS release
 COPY --from=sidecar /daprd /usr/local/bin/daprd
 COPY --from=sidecar /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
 COPY components /app/components
-COPY packages/cli/release-image /app/packages/cli/release-image
+COPY packages/stack/templates/release-image /app/release-image
 # Trusts one proxy: the platform's router, which adds the caller's address to X-Forwarded-For.
 ENV Web__Proxies=1
 # The size above which the sidecar collects garbage more often (docs/performance.md).
 ENV GOMEMLIMIT=256MiB
-ENTRYPOINT ["/app/packages/cli/release-image/start"]
+ENTRYPOINT ["/app/release-image/start"]
 
 # The default target.
 FROM service

@@ -62,7 +62,7 @@ check: ## Run linters, check types and language, and compare schemas with the la
 	@$(bin)/tsc --noEmit
 	@$(bin)/tsc --noEmit -p packages/envelope
 	@$(bin)/tsc --noEmit -p packages/event-monitor/page
-	@$(orderflow) lint
+	@$(run) tools/programs/lint.ts
 	@$(orderflow) check-demo
 	@$(orderflow) envelope compat $${AGAINST:+--against "$$AGAINST"}
 	@$(run) tools/language/main.ts

@@ -1,21 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { anOrder, orderWith, post, send } from '@orderflow/chaos/clients/api'
-import {
-  baseImage,
-  composeMissing,
-  daprdImage,
-  engineMissing,
-  ensureImages,
-  eventually,
-  nodeImage,
-  operatorUser,
-  timed,
-} from '@orderflow/cli'
 import { type Cluster, clusterMissing, startCluster } from '@orderflow/cluster'
 import { buildTimeoutMs, testValues } from '@orderflow/cluster/installation'
 import { type Servers, startServers } from '@orderflow/cluster/servers'
 import type { Order } from '@orderflow/order-service/order'
+import { eventually, timed } from '@orderflow/stack/base'
+import { composeMissing, engineMissing } from '@orderflow/stack/internals'
+import { ensureImages, images } from '@orderflow/stack/machine'
+import { operatorUser } from '@orderflow/stack/operate'
 import { openLog } from '@orderflow/test-kit'
 import { leaveOut } from '@orderflow/test-kit/not-run'
 import { expect } from 'chai'
@@ -45,8 +38,8 @@ function tests(this: Mocha.Suite): void {
   before(async () => {
     cluster = await startCluster({ networkPolicies: true, onProgress, waitMs: buildTimeoutMs })
     servers = await startServers(cluster, 'postgresql')
-    await cluster.loadImages([daprdImage])
-    await ensureImages({ onProgress }, [baseImage, nodeImage])
+    await cluster.loadImages([images.daprd])
+    await ensureImages({ onProgress }, [images.base, images.node])
     registry = await openRegistry(cluster, onProgress)
     app = await newApplication(namespace, (folder) => `make --silent new-app DIR='${folder}'`)
     await createNamespace()

@@ -1,6 +1,8 @@
-import { eventually, nodeImage, services } from '@orderflow/cli'
 import { clusterMissing } from '@orderflow/cluster'
 import { buildTimeoutMs } from '@orderflow/cluster/installation'
+import { services } from '@orderflow/stack'
+import { eventually } from '@orderflow/stack/base'
+import { images } from '@orderflow/stack/machine'
 import { leaveOut } from '@orderflow/test-kit/not-run'
 import { expect } from 'chai'
 import { fetchFrom, idle, podOf } from './objects.ts'
@@ -26,7 +28,7 @@ function tests(this: Mocha.Suite): void {
   before(async function () {
     this.timeout(buildTimeoutMs)
     ;({ cluster, servers, shop, orders, stop } = await startShop())
-    await cluster.loadImages([nodeImage])
+    await cluster.loadImages([images.node])
   })
   after(() => stop?.())
 

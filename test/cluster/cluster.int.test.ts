@@ -1,16 +1,10 @@
-import {
-  ensureAccess,
-  eventually,
-  inDatabase,
-  nodeImage,
-  operatorUser,
-  publishUser,
-  timed,
-  topics,
-  withAdmin,
-} from '@orderflow/cli'
 import { type Cluster, clusterMissing, startCluster } from '@orderflow/cluster'
 import { type Servers, startServers } from '@orderflow/cluster/servers'
+import { inDatabase } from '@orderflow/stack'
+import { eventually, timed } from '@orderflow/stack/base'
+import { ensureAccess, publishUser } from '@orderflow/stack/internals'
+import { images } from '@orderflow/stack/machine'
+import { operatorUser, topics, withAdmin } from '@orderflow/stack/operate'
 import { leaveOut } from '@orderflow/test-kit/not-run'
 import { expect } from 'chai'
 import pg from 'pg'
@@ -43,7 +37,7 @@ function tests(this: Mocha.Suite): void {
       onProgress,
       waitMs: buildTimeoutMs,
     })
-    await cluster.loadImages([nodeImage])
+    await cluster.loadImages([images.node])
     await cluster.applyManifest([deploymentOf('web', 2, { program: webServer({ value: 30 }) }), serviceOf('web')])
     await cluster.applyManifest([podOf('client', { program: idle })])
     await ready('--for=condition=Available', 'deployment/web')

@@ -1,6 +1,7 @@
-import { eventually, newSecret, services } from '@orderflow/cli'
 import { clusterMissing, daprNamespace, rolledOut } from '@orderflow/cluster'
 import { buildTimeoutMs } from '@orderflow/cluster/installation'
+import { services } from '@orderflow/stack'
+import { eventually, newSecret } from '@orderflow/stack/base'
 import { leaveOut } from '@orderflow/test-kit/not-run'
 import { expect } from 'chai'
 import { exhaustMemory, fillVolume } from './faults.ts'

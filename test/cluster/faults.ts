@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { eventually } from '@orderflow/cli'
+import { eventually } from '@orderflow/stack/base'
 
 // Faults of a container, which this machine causes through the container's first process.
 

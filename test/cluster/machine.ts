@@ -1,5 +1,5 @@
 import { globSync, readFileSync } from 'node:fs'
-import { repository, runTool } from '@orderflow/cli'
+import { repository, runTool } from '@orderflow/stack/base'
 
 // Everything of this machine that a cluster could change.
 

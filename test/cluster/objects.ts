@@ -1,5 +1,5 @@
-import { nodeImage } from '@orderflow/cli'
 import type { Clients } from '@orderflow/cluster'
+import { images } from '@orderflow/stack/machine'
 
 // Objects of Kubernetes for tests. All programs run on Node.
 
@@ -62,7 +62,7 @@ export const idle = 'setInterval(() => {}, 1e9)'
 
 const containerOf = (program: string, memory?: string) => ({
   name: 'main',
-  image: nodeImage,
+  image: images.node,
   securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
   command: ['node', '-e', program],
   ...(memory && { resources: { limits: { memory } } }),

@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import { repository, timed } from '@orderflow/cli'
 import type { Cluster } from '@orderflow/cluster'
 import {
   clusterVersions,
@@ -7,6 +6,7 @@ import {
   ensureStrimziDefinitions,
   strimziMissing,
 } from '@orderflow/cluster/definitions'
+import { repository, timed } from '@orderflow/stack/base'
 import { leaveOut } from '@orderflow/test-kit/not-run'
 import { expect } from 'chai'
 

@@ -1,9 +1,10 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort, newSecret } from '@orderflow/cli'
-import { startRegistry, writeCertificate } from '@orderflow/cli/rehearsal'
 import { type Cluster, hostAddress } from '@orderflow/cluster'
+import { newSecret } from '@orderflow/stack/base'
+import { freePort } from '@orderflow/stack/internals'
+import { startRegistry, writeCertificate } from '@orderflow/stack/rehearsal'
 
 export interface ClusterRegistry {
   /** Its address and port, for this machine and for nodes. */

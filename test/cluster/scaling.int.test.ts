@@ -1,9 +1,9 @@
 import { anOrder, orderWith, post } from '@orderflow/chaos/clients/api'
-import { eventually, timed } from '@orderflow/cli'
 import { type Cluster, clusterMissing, startCluster } from '@orderflow/cluster'
 import { buildTimeoutMs, type Installation, prepareInstallation } from '@orderflow/cluster/installation'
 import { startServers } from '@orderflow/cluster/servers'
 import type { Order } from '@orderflow/order-service/order'
+import { eventually, timed } from '@orderflow/stack/base'
 import { leaveOut } from '@orderflow/test-kit/not-run'
 import { expect } from 'chai'
 

@@ -4,15 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { orderUrl, orderWith, send } from '@orderflow/chaos/clients/api'
 import { full, reduced } from '@orderflow/chaos/clients/envelopes'
-import {
-  ensureAccess,
-  eventually,
-  type KafkaConnection,
-  securedKafka,
-  services,
-  stackUsers,
-  withAdmin,
-} from '@orderflow/cli'
+import { type KafkaConnection, securedKafka, services } from '@orderflow/stack'
+import { eventually } from '@orderflow/stack/base'
+import { ensureAccess, stackUsers } from '@orderflow/stack/internals'
+import { withAdmin } from '@orderflow/stack/operate'
 import { createProducer } from '@orderflow/test-kit'
 import { AclOperations } from '@platformatic/kafka'
 import { expect } from 'chai'

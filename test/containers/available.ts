@@ -1,12 +1,6 @@
-import {
-  buildServiceImages,
-  CliError,
-  composeMissing,
-  engineMissing,
-  ensureImages,
-  testImages,
-  timed,
-} from '@orderflow/cli'
+import { CliError, timed } from '@orderflow/stack/base'
+import { buildServiceImages, composeMissing, engineMissing, testImages } from '@orderflow/stack/internals'
+import { ensureImages } from '@orderflow/stack/machine'
 import { leaveOut } from '@orderflow/test-kit/not-run'
 
 /** The reason why this machine cannot run containers, or the error that occurred when the images were prepared. */

@@ -1,4 +1,4 @@
-import { docker } from '@orderflow/cli'
+import { docker } from '@orderflow/stack/machine'
 import { expect } from 'chai'
 import { operatorCommands } from '../specs/commands.ts'
 import type { RunningContainers } from './running-containers.ts'

@@ -3,7 +3,7 @@ import type { Book } from '@orderflow/chaos/ledger/book'
 import { readLog } from '@orderflow/chaos/ledger/read-log'
 import { readStores, type StoredDocument, storedPrefixes } from '@orderflow/chaos/ledger/read-stores'
 import { approveUpTo } from '@orderflow/chaos/load/orders'
-import { eventually } from '@orderflow/cli'
+import { eventually } from '@orderflow/stack/base'
 import { expect } from 'chai'
 import type { RunningContainers } from './running-containers.ts'
 

@@ -1,9 +1,10 @@
 import { anOrder, orderUrl, orderWith, post } from '@orderflow/chaos/clients/api'
 import { full } from '@orderflow/chaos/clients/envelopes'
-import { eventually, newSecret, type RunningStack, services } from '@orderflow/cli'
 import { orderEvents, paymentEvents } from '@orderflow/envelope-schema'
 import type { Order } from '@orderflow/order-service/order'
 import { createSigner, publisherOf, signatureHeader } from '@orderflow/service-kit/testing'
+import { type RunningStack, services } from '@orderflow/stack'
+import { eventually, newSecret } from '@orderflow/stack/base'
 import { createProducer, openLog } from '@orderflow/test-kit'
 import { expect } from 'chai'
 

@@ -1,13 +1,6 @@
-import {
-  daprdImage,
-  kafkaImage,
-  mongoImage,
-  nodeImage,
-  postgresqlImage,
-  reaperImage,
-  serviceImage,
-  services,
-} from '@orderflow/cli'
+import { services } from '@orderflow/stack'
+import { serviceImage } from '@orderflow/stack/internals'
+import { images as external } from '@orderflow/stack/machine'
 import { daprdContract } from './contracts/daprd.ts'
 import { kafkaContract } from './contracts/kafka.ts'
 import { mongoContract } from './contracts/mongo.ts'
@@ -19,11 +12,11 @@ import { describeImage } from './describe-image.ts'
 
 /** Tests the required properties of images. The same tests run for published and for locally built images. */
 export function images(): void {
-  describeImage(nodeImage, nodeContract)
-  describeImage(daprdImage, daprdContract)
-  describeImage(kafkaImage, kafkaContract)
-  describeImage(mongoImage, mongoContract)
-  describeImage(postgresqlImage, postgresqlContract)
-  describeImage(reaperImage, reaperContract)
+  describeImage(external.node, nodeContract)
+  describeImage(external.daprd, daprdContract)
+  describeImage(external.kafka, kafkaContract)
+  describeImage(external.mongo, mongoContract)
+  describeImage(external.postgresql, postgresqlContract)
+  describeImage(external.reaper, reaperContract)
   for (const service of services) describeImage(serviceImage(service.name), (image) => serviceContract(image, service))
 }

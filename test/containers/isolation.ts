@@ -1,5 +1,6 @@
 import { anOrder, orderUrl, orderWith, post } from '@orderflow/chaos/clients/api'
-import { defaultPorts, entryOf, loopbacks, services, storedServices } from '@orderflow/cli'
+import { defaultPorts, entryOf, services, storedServices } from '@orderflow/stack'
+import { loopbacks } from '@orderflow/stack/internals'
 import { inspectContainers, openContainer, storeServer } from '@orderflow/test-kit/containers'
 import { openStores } from '@orderflow/test-kit/stacks'
 import { expect } from 'chai'

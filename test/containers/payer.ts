@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import { defaultPorts, entryOf } from '@orderflow/cli'
+import { defaultPorts, entryOf } from '@orderflow/stack'
 import { openContainer } from '@orderflow/test-kit/containers'
 
 const url = `http://127.0.0.1:${entryOf(defaultPorts.services, 'payment-service').http}/v1/payments`

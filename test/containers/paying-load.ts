@@ -2,7 +2,7 @@ import { orderUrl } from '@orderflow/chaos/clients/api'
 import { openBook } from '@orderflow/chaos/ledger/book'
 import { startHttpLoad } from '@orderflow/chaos/load/http-load'
 import { createTally } from '@orderflow/chaos/load/tally'
-import { eventually } from '@orderflow/cli'
+import { eventually } from '@orderflow/stack/base'
 import { expectPaidOnce } from './expect-paid-once.ts'
 import type { RunningContainers } from './running-containers.ts'
 

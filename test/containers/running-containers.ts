@@ -1,4 +1,4 @@
-import type { Brokers } from '@orderflow/cli'
+import type { Brokers } from '@orderflow/stack'
 import { type ContainerStack, inspectContainers, startContainers } from '@orderflow/test-kit/containers'
 import type { OperatedStack } from '../specs/commands.ts'
 import { copyRepository } from '../support/checkouts/repository-copy.ts'

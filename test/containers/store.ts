@@ -1,4 +1,7 @@
-import { ensureDatabases, newSecret, provision, sidecarUri, testFolder } from '@orderflow/cli'
+import { sidecarUri } from '@orderflow/stack'
+import { newSecret, testFolder } from '@orderflow/stack/base'
+import { ensureDatabases } from '@orderflow/stack/internals'
+import { provision } from '@orderflow/stack/machine'
 import { storeServer } from '@orderflow/test-kit/containers'
 import { storeContract, type TestedStore } from '../stores/contract.ts'
 import { roundTrips } from '../stores/round-trips.ts'

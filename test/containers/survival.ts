@@ -1,4 +1,4 @@
-import { services, storedServices } from '@orderflow/cli'
+import { services, storedServices } from '@orderflow/stack'
 import { type ContainerName, storeServer } from '@orderflow/test-kit/containers'
 import { expect } from 'chai'
 import { succeeded } from '../specs/commands.ts'

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { repository } from '@orderflow/cli'
 import type { EnvelopeErrorCode } from '@orderflow/envelope-schema'
+import { repository } from '@orderflow/stack/base'
 
 // A fixture in the format that envelope-schema/fixtures/README.md describes.
 

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { repository } from '@orderflow/cli'
 import {
   type AsyncApiDocument,
   binaryMessage,
@@ -12,6 +11,7 @@ import {
   structuredMessage,
   toCloudEvent,
 } from '@orderflow/envelope-schema'
+import { repository } from '@orderflow/stack/base'
 import { expect } from 'chai'
 import { fixtures, type ValidFixture } from './fixtures.ts'
 import { contractTools, type Message } from './tools.ts'

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { join } from 'node:path'
-import { freePort, repository } from '@orderflow/cli'
-import { openBrowser, openPage } from '@orderflow/cli/browser'
 import { type AsyncApiDocument, asyncApiPage } from '@orderflow/envelope-schema'
+import { repository } from '@orderflow/stack/base'
+import { openBrowser, openPage } from '@orderflow/stack/browser'
+import { freePort } from '@orderflow/stack/internals'
 import { expect } from 'chai'
 import type { Browser, Page } from 'playwright-core'
 

@@ -1,7 +1,8 @@
 import { chmodSync, globSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { canAptGet, runTool } from '@orderflow/cli'
+import { runTool } from '@orderflow/stack/base'
+import { canAptGet } from '@orderflow/stack/internals'
 import type { Example } from './example.ts'
 
 /**

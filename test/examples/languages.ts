@@ -3,18 +3,9 @@ import { createHash } from 'node:crypto'
 import { copyFileSync, cpSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import {
-  cacheFolder,
-  go,
-  java,
-  javaCommand,
-  maven,
-  type Provisioned,
-  provisionTools,
-  pythonPackages,
-  repository,
-  runTool,
-} from '@orderflow/cli'
+import { pythonPackages } from '@orderflow/programs'
+import { cacheFolder, repository, runTool } from '@orderflow/stack/base'
+import { go, java, javaCommand, maven, type Provisioned, provisionTools } from '@orderflow/stack/internals'
 import type { Example, Question, Verdict } from './example.ts'
 import { kcatExample } from './kcat.ts'
 

@@ -2,12 +2,12 @@ import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
-import { cacheFolder, repository } from '@orderflow/cli'
+import { cacheFolder, repository } from '@orderflow/stack/base'
 import { ownPackages } from '@orderflow/test-kit/stacks'
 import { expect } from 'chai'
 import { copyRepository, type RepositoryCopy } from '../support/checkouts/repository-copy.ts'
 
-const unitTest = 'packages/cli/test/kafka/kafka-connection.unit.test.ts'
+const unitTest = 'packages/stack/test/kafka/kafka-connection.unit.test.ts'
 
 describe('the commands `make` and `packages/cli/node` in unusual environments', () => {
   let copy: RepositoryCopy
@@ -158,7 +158,7 @@ describe('the commands `make` and `packages/cli/node` in unusual environments', 
     const scripts = [
       'packages/cli/node',
       '.ci/run',
-      'packages/cli/release-image/start',
+      'packages/stack/templates/release-image/start',
       'docs/examples/curl/publish.sh',
       'docs/examples/kcat/publish.sh',
     ]

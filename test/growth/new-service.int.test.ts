@@ -50,7 +50,7 @@ describe('make new-service', () => {
     const tests = [
       'gift-card-service/test/*.unit.test.ts',
       'test/services/services.unit.test.ts',
-      'packages/cli/test/generate/*.test.ts',
+      'packages/stack/test/generate/*.test.ts',
     ]
     const [check, run] = await Promise.all([copy.run('make', ['-s', 'check']), copy.run('mocha', tests)])
     expect(check.code, check.stdout + check.stderr).to.equal(0)

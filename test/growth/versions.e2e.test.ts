@@ -11,8 +11,9 @@ import {
   send,
 } from '@orderflow/chaos/clients/api'
 import { reduced } from '@orderflow/chaos/clients/envelopes'
-import { eventually, freePorts, type LocalStack, type StackPorts, testFolder } from '@orderflow/cli'
 import type { Order } from '@orderflow/order-service/order'
+import { freePorts, type LocalStack, type StackPorts } from '@orderflow/stack'
+import { eventually, testFolder } from '@orderflow/stack/base'
 import { createProducer, type Documents, type Operator, openLog } from '@orderflow/test-kit'
 import { localOperator, type Operate, operatorOf } from '@orderflow/test-kit/stacks'
 import { expect } from 'chai'
@@ -37,7 +38,7 @@ describe('a second version of OrderCreated', () => {
   let log: Awaited<ReturnType<typeof openLog>>
   before(async () => {
     copy = copyRepository()
-    const { startStack } = await copy.load<typeof import('@orderflow/cli')>('packages/cli/src/index.ts')
+    const { startStack } = await copy.load<typeof import('@orderflow/stack')>('packages/stack/src/index.ts')
     ports = await freePorts()
     stack = await startStack({ folder: testFolder('versions'), ports, detached: false })
     operate = operatorOf(stack, ports, copy.folder)

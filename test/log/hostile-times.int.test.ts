@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
-import { eventually, localKafka, releaseFolder, testFolder, withAdmin } from '@orderflow/cli'
 import type { LiveBatch } from '@orderflow/event-monitor/api'
 import { createLiveViews, type MonitorIndex, openIndex } from '@orderflow/event-monitor/testing'
 import { service } from '@orderflow/order-service/service'
@@ -19,6 +18,9 @@ import {
   readEvent,
   rebuildTopic,
 } from '@orderflow/service-kit/operations'
+import { eventually, testFolder } from '@orderflow/stack/base'
+import { localKafka, releaseFolder } from '@orderflow/stack/internals'
+import { withAdmin } from '@orderflow/stack/operate'
 import { Producer } from '@platformatic/kafka'
 import { expect } from 'chai'
 import { startKafka } from '../support/own-kafka.ts'

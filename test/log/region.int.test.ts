@@ -1,14 +1,6 @@
-import {
-  consumedTopics,
-  kafkaOf,
-  makeActive,
-  makePassive,
-  type Plan,
-  positionsOf,
-  releaseFolder,
-  topics,
-  withAdmin,
-} from '@orderflow/cli'
+import { positionsOf } from '@orderflow/service-kit/positions'
+import { kafkaOf, makeActive, makePassive, type Plan, releaseFolder } from '@orderflow/stack/internals'
+import { consumedTopics, topics, withAdmin } from '@orderflow/stack/operate'
 import { Consumer, Producer } from '@platformatic/kafka'
 import { expect } from 'chai'
 import { startKafka } from '../support/own-kafka.ts'

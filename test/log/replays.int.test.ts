@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
-import { eventually, localKafka, type Plan, releaseFolder, repository, testFolder } from '@orderflow/cli'
 import type {
   CheckResult,
   DeadLetterDetail,
@@ -16,6 +15,8 @@ import type {
   Problem,
 } from '@orderflow/event-monitor/api'
 import { type LogReader, openLog, positionText } from '@orderflow/service-kit/operations'
+import { eventually, repository, testFolder } from '@orderflow/stack/base'
+import { localKafka, type Plan, releaseFolder } from '@orderflow/stack/internals'
 import { Producer } from '@platformatic/kafka'
 import { expect } from 'chai'
 import { startKafka } from '../support/own-kafka.ts'

@@ -3,23 +3,22 @@ import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { openLog } from '@orderflow/service-kit/operations'
+import type { KafkaConnection } from '@orderflow/stack'
+import { eventually, repository } from '@orderflow/stack/base'
 import {
   backUp,
-  type Content,
-  eventually,
+  type BackupContent as Content,
   groupPositions,
-  type KafkaConnection,
   kafkaOf,
   movePositions,
   type Plan,
   readContent,
   releaseFolder,
-  repository,
   restoreLog,
-  withAdmin,
   withCopyLock,
-} from '@orderflow/cli'
-import { openLog } from '@orderflow/service-kit/operations'
+} from '@orderflow/stack/internals'
+import { withAdmin } from '@orderflow/stack/operate'
 import { Producer } from '@platformatic/kafka'
 import { expect } from 'chai'
 import { startKafka } from '../support/own-kafka.ts'
@@ -169,7 +168,7 @@ describe('the restore of a backup into a real log', function () {
 
   it('continues after a restore that was killed, and after one on another machine', async () => {
     const program = `
-      import { readContent, restoreLog } from '@orderflow/cli'
+      import { readContent, restoreLog } from '@orderflow/stack/internals'
       const folder = ${JSON.stringify(folder)}
       const tell = (line) => { console.log(line); if (line.startsWith('restored')) process.kill(process.pid, 'SIGKILL') }
       await restoreLog(folder, readContent(folder), { kafka: ${JSON.stringify(kafka)}, tell })`

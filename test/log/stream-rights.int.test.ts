@@ -1,9 +1,11 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { type KafkaConnection, kafkaPasswords, repository, streamSettings } from '@orderflow/cli'
 import { protocolErrors } from '@orderflow/service-kit/kafka'
 import { withGroupLock } from '@orderflow/service-kit/operations'
+import { type KafkaConnection, kafkaPasswords } from '@orderflow/stack'
+import { repository } from '@orderflow/stack/base'
+import { streamSettings } from '@orderflow/stack/internals'
 import { expect } from 'chai'
 import { envelopeCommand } from '../specs/envelope-command.ts'
 import { streamRights } from '../specs/stream-rights.ts'
@@ -19,7 +21,7 @@ describe('a Kafka that requires authentication', () => {
 
   /** Runs the program setup with the settings of a connection. */
   function setUp(connection: KafkaConnection): Promise<{ stdout: string; code?: number }> {
-    const program = join(repository, 'packages/cli/src/commands/setup.ts')
+    const program = join(repository, 'packages/stack/src/setup.ts')
     const variables = Object.entries(kafkaPasswords).map(([user, variable]) => [variable, kafka.passwords[user] ?? ''])
     const env = { ...process.env, ...streamSettings(connection), ...Object.fromEntries(variables) }
     return promisify(execFile)(process.execPath, [program], { env }).catch(

@@ -4,7 +4,7 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { repository } from '@orderflow/cli'
+import { repository } from '@orderflow/stack/base'
 import { measuringTools } from './tools.ts'
 
 const worthNaming = 80
@@ -21,6 +21,7 @@ const measured = [
   '**/*.gen.ts',
   '--exclude',
   '**/template/**',
+  '**/templates/new-service/**',
 ]
 const reports = ['text-summary', 'json-summary', 'lcov'].flatMap((reporter) => ['--reporter', reporter])
 const places = ['--reports-dir', folder, '--temp-directory', `${folder}/tmp`]

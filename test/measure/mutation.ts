@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
-import { cacheFolder, repository } from '@orderflow/cli'
+import { cacheFolder, repository } from '@orderflow/stack/base'
 import { parts } from './parts.ts'
 import { measuringTools } from './tools.ts'
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { cacheFolder } from '@orderflow/cli'
+import { cacheFolder } from '@orderflow/stack/base'
 // Stryker’s own process and its children need this hook.
 import './mocha-12.ts'
 import { parts } from './parts.ts'

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { repository } from '@orderflow/cli'
+import { repository } from '@orderflow/stack/base'
 import { runIn } from '@orderflow/test-kit/stacks'
 import { expect } from 'chai'
 import { type NewApplication, newApplication } from '../support/checkouts/new-application.ts'
@@ -81,7 +81,7 @@ describe('two applications with the example', () => {
     each(async (app) => {
       const { generated, own } = await committed(app)
       const script =
-        "import { generatedFiles } from './node_modules/@orderflow/cli/src/generate/files.js'; console.log([...generatedFiles().keys()].join())"
+        "import { generatedFiles } from './node_modules/@orderflow/stack/src/generate/files.js'; console.log([...generatedFiles().keys()].join())"
       const { stdout } = await app.run('./orderflow', ['node', '--input-type=module', '-e', script])
       const written = stdout.trim().split(',')
       // A person also edits these files. `generate` changes only ports, scopes and the editor's configurations for debuggers in them.
@@ -153,9 +153,9 @@ describe('two applications with the example', () => {
   it('runs commands and services with source maps, so that stack traces name the TypeScript of the packages', async () => {
     const { run } = apps[0] as NewApplication
     const script = `
-      import { processSpecs } from './node_modules/@orderflow/cli/src/processes/process-spec.js'
-      import { createPlan } from './node_modules/@orderflow/cli/src/processes/plan.js'
-      import { freePorts } from '@orderflow/cli'
+      import { processSpecs } from './node_modules/@orderflow/stack/src/processes/process/spec.js'
+      import { createPlan } from './node_modules/@orderflow/stack/src/processes/plan.js'
+      import { freePorts } from '@orderflow/stack'
       const { env } = processSpecs(await createPlan('.stack/plan', await freePorts()))['order-service']
       console.log(process.sourceMapsEnabled, env.NODE_OPTIONS)
       createPlan().catch(({ stack }) => console.log(stack))`

@@ -1,6 +1,7 @@
 import { anOrder, orderUrl, orderWith, post } from '@orderflow/chaos/clients/api'
-import { eventually, services, sidecarOf, storedServices } from '@orderflow/cli'
 import type { Order } from '@orderflow/order-service/order'
+import { services, sidecarOf, storedServices } from '@orderflow/stack'
+import { eventually } from '@orderflow/stack/base'
 import { inspectContainers } from '@orderflow/test-kit/containers'
 import { expect } from 'chai'
 import { describeInContainers } from '../containers/available.ts'

@@ -1,5 +1,5 @@
-import { eventually } from '@orderflow/cli'
 import { send } from '@orderflow/service-kit/testing'
+import { eventually } from '@orderflow/stack/base'
 
 interface Alert {
   labels: Record<string, string>

@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { promtool, promtoolFile, provisionTools, repository } from '@orderflow/cli'
+import { promtool, promtoolFile } from '@orderflow/programs'
+import { repository } from '@orderflow/stack/base'
+import { provisionTools } from '@orderflow/stack/internals'
 import { expect } from 'chai'
 
 const folder = join(repository, 'components/observe')
@@ -20,7 +22,7 @@ describe('components/observe', () => {
   })
 
   it('fires each alert only under its conditions', async () => {
-    expect(await run('test', 'rules', '../../packages/cli/test/observe/alerts.test.yml')).to.contain('SUCCESS')
+    expect(await run('test', 'rules', '../../packages/stack/test/observe/alerts.test.yml')).to.contain('SUCCESS')
   })
 
   it('contains rules that pass Prometheus’ checks', async () => {

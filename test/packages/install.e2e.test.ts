@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { repository, runTool } from '@orderflow/cli'
 import { buildPackages, packPackages } from '@orderflow/packages'
+import { repository, runTool } from '@orderflow/stack/base'
 import { expect } from 'chai'
 import { type Registry, startRegistry } from '../support/registry.ts'
 import { packagesTools } from './tools.ts'
@@ -73,7 +73,7 @@ describe('the installation of the packages', () => {
   it('runs a service that has only its definition and its settings', () => {
     const folderOfService = join(application(), 'part-service')
     mkdirSync(folderOfService)
-    const template = 'node_modules/@orderflow/cli/src/new-service/template/appsettings.json'
+    const template = 'node_modules/@orderflow/stack/templates/new-service/appsettings.json'
     cpSync(join(application(), template), join(folderOfService, 'appsettings.json'))
     writeFileSync(join(folderOfService, 'service.ts'), service)
     const answer = evaluate(process.execPath, folderOfService, "await import('./service.ts')")

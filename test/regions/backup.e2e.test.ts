@@ -5,18 +5,11 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { anOrder, orderUrl, orderWith, paymentsOf, paymentUrl, post, send } from '@orderflow/chaos/clients/api'
-import {
-  type Addresses,
-  addressAt,
-  entryOf,
-  eventually,
-  localPorts,
-  ofServices,
-  signalGroup,
-  stopProcess,
-} from '@orderflow/cli'
 import type { Order } from '@orderflow/order-service/order'
 import { samplesIn } from '@orderflow/service-kit/testing'
+import { type Addresses, addressAt, entryOf, ofServices } from '@orderflow/stack'
+import { eventually } from '@orderflow/stack/base'
+import { localPorts, signalGroup, stopProcess } from '@orderflow/stack/internals'
 import { type ApplicationCopy, copyApplication } from '@orderflow/test-kit/stacks'
 import { expect } from 'chai'
 import { freeOffset } from '../support/free-offset.ts'

@@ -1,6 +1,6 @@
-import { kafkaOf } from '@orderflow/cli'
 import { orderEvents, paymentEvents } from '@orderflow/envelope-schema'
 import { type LogRecord, openLog } from '@orderflow/service-kit/operations'
+import { kafkaOf } from '@orderflow/stack/internals'
 import type { Region } from './region.ts'
 
 /** The copied records of a region. */

@@ -6,7 +6,9 @@ import { readLog } from '@orderflow/chaos/ledger/read-log'
 import { readStores, storedPrefixes } from '@orderflow/chaos/ledger/read-stores'
 import { approveUpTo } from '@orderflow/chaos/load/orders'
 import { createStore } from '@orderflow/chaos/store'
-import { dataFolder, kafkaOf, type LocalStack, topics, urlOf } from '@orderflow/cli'
+import { type LocalStack, urlOf } from '@orderflow/stack'
+import { dataFolder, kafkaOf } from '@orderflow/stack/internals'
+import { topics } from '@orderflow/stack/operate'
 import type { Region } from './region.ts'
 
 const consumers = Object.fromEntries(topics.processes.map(({ name, consumerGroups }) => [name, consumerGroups]))

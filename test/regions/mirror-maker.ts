@@ -1,25 +1,23 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { mirrorMakerTool } from '@orderflow/programs'
+import { openLog } from '@orderflow/service-kit/operations'
+import { extentsOf } from '@orderflow/service-kit/positions'
+import type { KafkaConnection } from '@orderflow/stack'
+import { eventually, repository } from '@orderflow/stack/base'
 import {
   brokerMachine,
-  eventually,
   javaCommand,
-  type KafkaConnection,
   kafkaJarsFolder,
   kafkaOf,
-  mirrorMakerTool,
   type Plan,
   processState,
   provisionTools,
-  repository,
   signalGroup,
   startProcess,
   stopProcess,
-  topics,
-  withAdmin,
-} from '@orderflow/cli'
-import { openLog } from '@orderflow/service-kit/operations'
-import { extentsOf } from '@orderflow/service-kit/positions'
+} from '@orderflow/stack/internals'
+import { topics, withAdmin } from '@orderflow/stack/operate'
 
 const name = 'mirror-maker'
 const stopMs = 20_000
@@ -83,7 +81,7 @@ export async function startMirrorMaker(
   const file = join(folder, `${name}.properties`)
   const changed = Object.entries(changes).map(([key, value]) => `${key} = ${value}\n`)
   writeFileSync(file, propertiesOf(from, to) + changed.join(''))
-  const logging = `-Dlog4j2.configurationFile=${join(repository, 'packages/cli/kafka/log4j2.properties')}`
+  const logging = `-Dlog4j2.configurationFile=${join(repository, 'packages/stack/templates/kafka/log4j2.properties')}`
   const classes = [kafkaJarsFolder(), tool.folder].map((jars) => join(jars, '*')).join(':')
   const main = 'org.apache.kafka.connect.mirror.MirrorMaker'
   const args = [...brokerMachine, logging, '-Xmx256m', '-cp', classes, main, file]

@@ -1,35 +1,27 @@
 import { rmSync } from 'node:fs'
+import { extentsOf, positionsOf } from '@orderflow/service-kit/positions'
+import { freePorts, type KafkaConnection, type LocalStack, services, sidecarOf, startStack } from '@orderflow/stack'
+import { testFolder } from '@orderflow/stack/base'
 import {
   claimFolder,
-  consumedTopics,
   createPlan,
   dataFolder,
   ensureRunning,
-  freePorts,
   groupEnds,
-  type KafkaConnection,
   kafkaOf,
-  type LocalStack,
   makeActive,
   makePassive,
   type Plan,
-  positionsOf,
   processState,
-  provision,
   recordedNames,
   releaseFolder,
   removeStack,
-  services,
-  sidecarOf,
   signalGroup,
-  startStack,
   stopProcess,
   stopStack,
-  testFolder,
-  topics,
-  withAdmin,
-} from '@orderflow/cli'
-import { extentsOf } from '@orderflow/service-kit/positions'
+} from '@orderflow/stack/internals'
+import { provision } from '@orderflow/stack/machine'
+import { consumedTopics, topics, withAdmin } from '@orderflow/stack/operate'
 import { Producer } from '@platformatic/kafka'
 import type { Side } from './mirror-maker.ts'
 

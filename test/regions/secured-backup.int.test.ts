@@ -3,21 +3,15 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import {
-  eventually,
-  groupPositions,
-  type KafkaConnection,
-  movePositions,
-  readContent,
-  repository,
-  streamSettings,
-  withAdmin,
-} from '@orderflow/cli'
 import { createEnvelope, orderEvents } from '@orderflow/envelope-schema'
 import type { LogRecord } from '@orderflow/service-kit/log'
 import { openLog } from '@orderflow/service-kit/operations'
 import { settingsOf } from '@orderflow/service-kit/topic-settings'
 import { createSigner, signatureHeader } from '@orderflow/service-kit/trust'
+import type { KafkaConnection } from '@orderflow/stack'
+import { eventually, repository } from '@orderflow/stack/base'
+import { groupPositions, movePositions, readContent, streamSettings } from '@orderflow/stack/internals'
+import { withAdmin } from '@orderflow/stack/operate'
 import { Producer } from '@platformatic/kafka'
 import { expect } from 'chai'
 import { type SecuredKafka, startSecuredKafka } from '../support/secured-kafka.ts'

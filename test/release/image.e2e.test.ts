@@ -1,4 +1,4 @@
-import { createOperator, docker, requireAcceptable, requireBoot } from '@orderflow/cli/rehearsal'
+import { createOperator, docker, requireAcceptable, requireBoot } from '@orderflow/stack/rehearsal'
 import { expect } from 'chai'
 import { describeInContainers } from '../containers/available.ts'
 

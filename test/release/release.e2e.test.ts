@@ -4,7 +4,10 @@ import { request as secureRequest } from 'node:https'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { anOrder, post, send } from '@orderflow/chaos/clients/api'
-import { eventually, nodeImage, partitions, testFolder } from '@orderflow/cli'
+import { createApiKey } from '@orderflow/service-kit/api-keys'
+import { eventually, testFolder } from '@orderflow/stack/base'
+import { partitions } from '@orderflow/stack/internals'
+import { images } from '@orderflow/stack/machine'
 import {
   createOperator,
   docker,
@@ -12,8 +15,7 @@ import {
   type RehearsalOptions,
   startRehearsal,
   temporaryFolder,
-} from '@orderflow/cli/rehearsal'
-import { createApiKey } from '@orderflow/service-kit/api-keys'
+} from '@orderflow/stack/rehearsal'
 import { expect } from 'chai'
 import { describeInContainers } from '../containers/available.ts'
 import { programClient, type SignIn, startSignIn } from '../support/sign-in.ts'
@@ -221,7 +223,7 @@ describeInContainers('releases on a real registry with real containers', functio
       interfere = async ({ method, path }, _response, next) => {
         if (method === 'PATCH' && path.endsWith('/config-vars')) {
           checked = (await docker(['image', 'inspect', '--format', '{{.Id}}', name])).trim()
-          await docker(['tag', nodeImage, name])
+          await docker(['tag', images.node, name])
         }
         next()
       }
@@ -384,9 +386,9 @@ describeInContainers('releases on a real registry with real containers', functio
       )
       expect(pushed.status, pushed.output).to.equal(0)
       const script = `
-        import { createHttp } from './packages/cli/src/release/http.ts'
-        import { readOperator } from './packages/cli/src/release/operator.ts'
-        import { createRegistry } from './packages/cli/src/release/registry.ts'
+        import { createHttp } from './packages/stack/src/release/http.ts'
+        import { readOperator } from './packages/stack/src/release/operator.ts'
+        import { createRegistry } from './packages/stack/src/release/registry.ts'
         await createRegistry(readOperator({ ...process.env, APP: 'by-hand' }, ''), createHttp()).imageDigest('')`
       const { output } = await operator.run(process.execPath, ['--input-type=module', '-e', script])
       expect(output).to.match(

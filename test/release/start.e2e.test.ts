@@ -1,4 +1,4 @@
-import { buildImage, createOperator, docker, serviceNamed } from '@orderflow/cli/rehearsal'
+import { buildImage, createOperator, docker, serviceNamed } from '@orderflow/stack/rehearsal'
 import { expect } from 'chai'
 import { describeInContainers } from '../containers/available.ts'
 

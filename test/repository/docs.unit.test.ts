@@ -1,9 +1,11 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
-import { commandGroups, repository, services } from '@orderflow/cli'
+import { commandGroups } from '@orderflow/cli'
 import { factNames, type OrderFacts, order } from '@orderflow/order-service/order'
 import { currencyOf } from '@orderflow/service-kit'
+import { services } from '@orderflow/stack'
+import { repository } from '@orderflow/stack/base'
 import { sourceFiles } from '@orderflow/test-kit/stacks'
 import { expect } from 'chai'
 import {
@@ -28,7 +30,10 @@ const present = documents.map(({ path, text }) => ({
 const targetsOf = (folder: string) =>
   [...make(folder, '-pn', 'help').matchAll(/^\.PHONY: (.*)$/gm)].flatMap(([, names = '']) => names.split(' '))
 const targets: Record<string, string[]> = { '.': targetsOf('.'), tools: targetsOf('tools') }
-const commands = new Map(Object.values(commandGroups).flatMap((group) => Object.entries(group)))
+const loaded = Object.values(commandGroups).flatMap(({ summaries, load }) =>
+  Object.keys(summaries).map(async (name) => [name, await load(name)] as const),
+)
+const commands = new Map(await Promise.all(loaded))
 
 describe('the Markdown documents', () => {
   it('links only to existing files and headings', () => {

@@ -1,6 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
-import { repository } from '@orderflow/cli'
+import { repository } from '@orderflow/stack/base'
 import { expect } from 'chai'
 import { copyRepository, type RepositoryCopy } from '../support/checkouts/repository-copy.ts'
 
@@ -15,7 +15,7 @@ describe('a copy of the repository', () => {
     const found = (name: string) => realpathSync(join(copy.folder, 'node_modules', name))
     expect(found('@orderflow/service-kit')).to.equal(join(copy.folder, 'packages/service-kit'))
     expect(found('express')).to.equal(join(repository, 'node_modules/express'))
-    expect((await copy.load<{ repository: string }>('packages/cli/src/index.ts')).repository).to.equal(copy.folder)
+    expect((await copy.load<{ repository: string }>('packages/stack/src/base.ts')).repository).to.equal(copy.folder)
   })
 
   it('leaves out files that git ignores', () => {

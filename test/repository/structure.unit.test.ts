@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { application, generatedFiles, repository, services, sidecarOf } from '@orderflow/cli'
 import { eventTypes, payloadFields } from '@orderflow/envelope-schema'
+import { application, services, sidecarOf } from '@orderflow/stack'
+import { repository } from '@orderflow/stack/base'
+import { generatedFiles } from '@orderflow/stack/internals'
 import { sourceFiles } from '@orderflow/test-kit/stacks'
 import { expect } from 'chai'
 import { circlesIn, declaredIn, type Package, packagesOf, readPackages, type SourceFile } from '../support/imports.ts'
@@ -35,33 +37,29 @@ const rooms: Record<string, Record<string, string[]>> = {
     operations: ['application', 'telemetry', 'sidecar', 'trust', 'state', 'stream', 'runtime', 'json.ts', 'limits.ts'],
     testing: ['application', 'telemetry', 'sidecar', 'trust', 'stream', 'operations'],
   },
-  'packages/cli/src': {
-    lib: [],
-    kafka: ['lib'],
-    backup: ['lib', 'kafka'],
-    provision: ['lib'],
-    offline: ['lib', 'provision'],
-    observe: ['lib', 'kafka'],
-    processes: ['lib', 'kafka', 'provision', 'observe', 'runner.ts'],
-    containers: ['lib', 'kafka', 'provision', 'offline', 'runner.ts'],
-    dev: ['lib', 'processes', 'runner.ts'],
-    generate: ['lib', 'kafka', 'processes', 'containers', 'observe'],
-    'new-service': ['lib', 'containers', 'generate'],
-    upgrade: ['lib', 'generate'],
-    release: ['lib', 'kafka', 'containers', '../release-image'],
-    kubernetes: ['lib', 'kafka', 'containers', 'runner.ts'],
-    commands: [
-      'lib',
-      'kafka',
-      'backup',
-      'provision',
-      'processes',
-      'containers',
-      'kubernetes',
-      'dev',
-      'runner.ts',
-      'command-line.ts',
+  'packages/stack/src': {
+    base: [],
+    application: ['base'],
+    stores: ['base', 'application'],
+    kafka: ['base', 'application'],
+    provision: ['base', 'application'],
+    backup: ['base', 'application', 'kafka'],
+    observe: ['base', 'application', 'kafka'],
+    processes: ['base', 'application', 'stores', 'kafka', 'provision', 'observe', 'runner.ts'],
+    containers: ['base', 'application', 'kafka', 'provision', 'runner.ts'],
+    kubernetes: ['base', 'application', 'stores', 'kafka', 'provision', 'containers', 'runner.ts'],
+    dev: ['base', 'application', 'processes', 'runner.ts', 'runners.ts', 'start.ts'],
+    operations: [
+      ...['base', 'application', 'kafka', 'backup', 'processes', 'kubernetes'],
+      ...['runner.ts', 'runners.ts', 'start.ts'],
     ],
+    generate: ['base', 'application', 'stores', 'kafka', 'observe', 'processes', 'containers'],
+    'new-service': ['base', 'application', 'containers', 'generate'],
+    release: ['base', 'application', 'kafka', 'containers', '../templates/release-image'],
+  },
+  'packages/cli/src': {
+    upgrade: [],
+    commands: ['upgrade', 'command-line.ts', 'near-kafka.ts', 'stack-options.ts'],
   },
   'packages/event-monitor/page': {
     lib: ['../src/api'],
@@ -78,8 +76,8 @@ const rooms: Record<string, Record<string, string[]>> = {
     faults: ['load', 'cluster'],
     report: ['clients', 'ledger', 'load', 'outside', 'cluster'],
   },
-  // The files of release-image/ run in a release image, which does not contain the other folders of packages/cli.
-  'packages/cli': { 'release-image': [], src: ['release-image'], test: ['release-image', 'src'] },
+  // The files of templates/release-image/ run in a release image, which does not contain the other folders of packages/stack.
+  'packages/stack': { templates: [], src: ['templates'], test: ['templates', 'src'] },
 }
 
 /** Words of the domain. `orderflow` and “order” in the sense of sequence are allowed. */
@@ -127,6 +125,21 @@ describe('the structure of the code', () => {
         .filter((name) => !files.some(({ text }) => text.includes(`'${name.replace(/^@types\//, '')}`)))
         .map((name) => `${folder} declares ${name}`),
     )
+    expect(unused).to.deep.equal([])
+  })
+
+  it('exports from stack and cli only names that other packages import', () => {
+    const unused = packages
+      .filter(({ folder }) => ['packages/stack', 'packages/cli'].includes(folder))
+      .flatMap(({ folder, name, files }) => {
+        const others = everyFile.filter(({ path }) => !isIn(folder, path))
+        return Object.entries(doorsOf(folder)).flatMap(([door, file]) => {
+          const specifier = join(name, door)
+          const imported = new Set(others.flatMap(({ text }) => namesIn(text, specifier)))
+          const exported = files.filter(({ path }) => path === join(folder, file)).flatMap(({ text }) => namesIn(text))
+          return exported.filter((each) => !imported.has(each)).map((each) => `${each} of ${specifier}`)
+        })
+      })
     expect(unused).to.deep.equal([])
   })
 
@@ -190,16 +203,11 @@ describe('the structure of the code', () => {
   })
 
   it('runs the program of an upgrade with modules of Node only, because the new packages are not installed yet', () => {
-    const paths = new Set(['packages/cli/src/upgrade/main.ts'])
-    const packagesNamed: string[] = []
-    for (const path of paths) {
-      const file = everyFile.find((each) => each.path === path)
-      // The loop also visits the paths that it adds.
-      for (const imported of file?.imports ?? []) paths.add(imported)
-      for (const name of file ? packagesOf(file) : []) packagesNamed.push(`${path} imports ${name}`)
-    }
-    expect([...paths]).to.include('packages/cli/src/lib/run-tool.ts')
-    expect(packagesNamed).to.deep.equal([])
+    const [program, command] = ['main.ts', 'upgrade.ts'].map((name) => `packages/cli/src/upgrade/${name}`)
+    const own = everyFile.filter(({ path }) => isIn('packages/cli/src/upgrade', path) && path !== command)
+    expect(own.map(({ path }) => path)).to.include(program)
+    expect(wrongImports(own, (imported) => !own.some(({ path }) => path === imported))).to.deep.equal([])
+    expect(own.flatMap(packagesOf)).to.deep.equal([])
   })
 
   it('keeps the acceptance suite free of imports from the repository', () => {
@@ -241,6 +249,24 @@ describe('the structure of the code', () => {
     expect(named).to.deep.equal([])
   })
 })
+
+/** Returns the files that a package exports, by the end of their specifier. */
+const doorsOf = (folder: string) =>
+  JSON.parse(readFileSync(join(repository, folder, 'package.json'), 'utf8')).exports as Record<string, string>
+
+/** Returns the names in braces that a text imports from a specifier, or exports from any file. */
+function namesIn(text: string, specifier?: string): string[] {
+  const from =
+    specifier === undefined
+      ? /export (?:type )?\{([^}]*)\} from/g
+      : new RegExp(`\\{([^}]*)\\} from '${specifier}'`, 'g')
+  return [...text.matchAll(from)].flatMap(([, names = '']) =>
+    names.split(',').flatMap((each) => {
+      const [, own = '', shown = own] = /^\s*(?:type )?(\w+)(?: as (\w+))?\s*$/.exec(each) ?? []
+      return own === '' ? [] : [specifier === undefined ? shown : own]
+    }),
+  )
+}
 
 /** A file can also load a package by `import.meta.resolve`. */
 const resolvesContract = ({ text }: { text: string }) =>

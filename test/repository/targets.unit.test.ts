@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { join } from 'node:path'
-import { repository } from '@orderflow/cli'
+import { repository } from '@orderflow/stack/base'
 import { expect } from 'chai'
 
 const testTargets = ['acceptance', ...targetsOf('test-')]

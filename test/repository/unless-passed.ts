@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readFileSync, realpathSync, statSync } from 'node:fs'
-import { findBrowser } from '@orderflow/cli/browser'
+import { findBrowser } from '@orderflow/stack/browser'
 import { sourceFiles } from '@orderflow/test-kit/stacks'
 import { hasPassed, whyLeftOut } from '../support/passed.ts'
 

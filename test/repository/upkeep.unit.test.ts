@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { repository } from '@orderflow/cli'
+import { repository } from '@orderflow/stack/base'
 import { expect } from 'chai'
 
 const read = (file: string) => readFileSync(join(repository, file), 'utf8')
@@ -19,7 +19,7 @@ describe('the project’s upkeep', () => {
         .filter(({ managerFilePatterns }) => managerFilePatterns.includes(file))
         .flatMap(({ matchStrings }) => matchStrings)
         .flatMap((pattern) => [...read(file).matchAll(new RegExp(pattern, 'g'))].map(([found]) => found))
-    const files = ['packages/cli/versions.json', 'tools/cluster/versions.json', 'packages/cli/image-digests.json']
+    const files = ['packages/stack/versions.json', 'tools/cluster/versions.json', 'packages/stack/image-digests.json']
     for (const file of files) {
       const entries = Object.entries(json(file)).map(([name, value]) => `"${name}": "${value}"`)
       expect(seen(file), file).to.have.members(entries)
@@ -66,7 +66,7 @@ describe('the project’s upkeep', () => {
   })
 
   it('requires one version of Node everywhere', () => {
-    const { node } = json('packages/cli/versions.json')
+    const { node } = json('packages/stack/versions.json')
     expect(read('.node-version').trim()).to.equal(node)
     const [, minimum = ''] = /"node": ">=([\d.]+)"/.exec(read('package.json')) ?? []
     expect(String(node).localeCompare(minimum, undefined, { numeric: true })).to.be.at.least(0)

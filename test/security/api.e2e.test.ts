@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { urlOf } from '@orderflow/cli'
+import { urlOf } from '@orderflow/stack'
 import { testedServices } from '@orderflow/test-kit'
 import { expect } from 'chai'
 import { succeeded } from '../specs/commands.ts'

@@ -6,15 +6,15 @@ import { leaveOut } from '@orderflow/test-kit/not-run'
 import { expect } from 'chai'
 import { bringTools, type Ended, gitleaks, run, semgrep } from './support/tools.ts'
 
-const rules = 'packages/cli/security/rules/rules.yml'
+const rules = 'test/security/rules/rules.yml'
 
 await bringTools()
 
 describe('the source code', () => {
   it('passes the security rules, and the tests of these rules pass', async () => {
-    const tested = await semgrep(['--test', '--config', rules, 'packages/cli/security/rules/rules.js'])
+    const tested = await semgrep(['--test', '--config', rules, 'test/security/rules/rules.js'])
     expect(tested.output).to.match(/(\d+)\/\1: ✓ All tests passed/)
-    const { code, output } = await semgrep(['--error', '--config', rules, '--exclude', 'packages/cli/security', '.'])
+    const { code, output } = await semgrep(['--error', '--config', rules, '--exclude', 'test/security/rules', '.'])
     expect(output).to.match(/Ran \d+ rules on [1-9]\d\d+ files: 0 findings/)
     expect(code).to.equal(0)
   })

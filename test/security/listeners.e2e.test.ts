@@ -1,16 +1,8 @@
 import { anOrder, orderUrl, orderWith, post, send } from '@orderflow/chaos/clients/api'
-import {
-  entryOf,
-  eventually,
-  freePorts,
-  type LocalStack,
-  processState,
-  residentBytes,
-  services,
-  startStack,
-  testFolder,
-} from '@orderflow/cli'
 import type { Order } from '@orderflow/order-service/order'
+import { entryOf, freePorts, type LocalStack, services, startStack } from '@orderflow/stack'
+import { eventually, testFolder } from '@orderflow/stack/base'
+import { processState, residentBytes } from '@orderflow/stack/internals'
 import { expect } from 'chai'
 import { idleConnections } from '../support/idle.ts'
 import { testssl } from '../support/testssl.ts'

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server } from 'node:net'
-import { freePort } from '@orderflow/cli'
+import { freePort } from '@orderflow/stack/internals'
 import { expect } from 'chai'
 import { succeeded } from '../specs/commands.ts'
 import { type LocalCheckout, localCheckout } from '../support/checkouts/local-checkout.ts'

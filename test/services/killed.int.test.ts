@@ -13,7 +13,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { eventually, repository } from '@orderflow/cli'
+import { eventually, repository } from '@orderflow/stack/base'
 import { expect } from 'chai'
 
 const killedAtRename = `data:text/javascript,${encodeURIComponent(`
@@ -27,38 +27,38 @@ const writers: [what: string, first: string, write: string, next: string][] = [
   [
     'the tokens of a stack',
     '',
-    "import { stackTokens } from '../packages/cli/src/processes/plan.ts'; stackTokens(folder)",
-    "import { stackTokens } from '../packages/cli/src/processes/plan.ts'; stackTokens(folder)",
+    "import { stackTokens } from './packages/stack/src/processes/plan.ts'; stackTokens(folder)",
+    "import { stackTokens } from './packages/stack/src/processes/plan.ts'; stackTokens(folder)",
   ],
   [
     'a password of a stack',
-    "import { stackTokens } from '../packages/cli/src/processes/plan.ts'; stackTokens(folder)",
-    "import { stackPassword } from '../packages/cli/src/processes/plan.ts'; stackPassword(folder, 'test')",
-    "import { stackTokens } from '../packages/cli/src/processes/plan.ts'; stackTokens(folder)",
+    "import { stackTokens } from './packages/stack/src/processes/plan.ts'; stackTokens(folder)",
+    "import { stackPassword } from './packages/stack/src/processes/plan.ts'; stackPassword(folder, 'test')",
+    "import { stackTokens } from './packages/stack/src/processes/plan.ts'; stackTokens(folder)",
   ],
   [
     'the key of a certificate',
     '',
-    "import { localCertificate } from '../packages/cli/src/lib/credentials.ts'; await localCertificate(folder)",
-    "import { localCertificate } from '../packages/cli/src/lib/credentials.ts'; await localCertificate(folder)",
+    "import { localCertificate } from './packages/stack/src/base/credentials.ts'; await localCertificate(folder)",
+    "import { localCertificate } from './packages/stack/src/base/credentials.ts'; await localCertificate(folder)",
   ],
   [
     'a new .env',
     '',
-    "import { ensureEnvFile } from '../packages/cli/src/containers/project.ts'; await ensureEnvFile(folder)",
-    "import { ensureEnvFile } from '../packages/cli/src/containers/project.ts'; await ensureEnvFile(folder)",
+    "import { ensureEnvFile } from './packages/stack/src/containers/project.ts'; await ensureEnvFile(folder)",
+    "import { ensureEnvFile } from './packages/stack/src/containers/project.ts'; await ensureEnvFile(folder)",
   ],
   [
     'a change of .env',
-    "import { ensureEnvFile } from '../packages/cli/src/containers/project.ts'; await ensureEnvFile(folder)",
-    "import { recordServers } from '../packages/cli/src/containers/project.ts'; recordServers({ store: 'postgresql', brokers: 1 }, folder)",
-    "import { ensureEnvFile } from '../packages/cli/src/containers/project.ts'; await ensureEnvFile(folder)",
+    "import { ensureEnvFile } from './packages/stack/src/containers/project.ts'; await ensureEnvFile(folder)",
+    "import { recordServers } from './packages/stack/src/containers/project.ts'; recordServers({ store: 'postgresql', brokers: 1 }, folder)",
+    "import { ensureEnvFile } from './packages/stack/src/containers/project.ts'; await ensureEnvFile(folder)",
   ],
   [
     'the config vars of a release',
     '',
-    "import { writePrivate } from '../packages/cli/src/release/record.ts'; writePrivate(folder + '/vars.json', JSON.stringify({ A: 'the-secret' }))",
-    "import { readPrivate } from '../packages/cli/src/release/record.ts'; readPrivate(folder + '/vars.json')",
+    "import { replaceFile } from './packages/stack/src/base/files.ts'; replaceFile(folder + '/vars.json', JSON.stringify({ A: 'the-secret' }), 0o600)",
+    "import { readPrivate } from './packages/stack/src/release/record.ts'; readPrivate(folder + '/vars.json')",
   ],
 ]
 
@@ -100,7 +100,7 @@ describe('a command that is killed with -9 while it writes a secret', () => {
   it('leaves the password of PostgreSQL only in the file for this password', async function () {
     if (!existsSync('/usr/lib/postgresql')) return this.skip()
     const script =
-      "import { preparePostgresql } from '../packages/cli/src/processes/postgresql.ts'; await preparePostgresql(folder)"
+      "import { preparePostgresql } from './packages/stack/src/processes/servers/postgresql.ts'; await preparePostgresql(folder)"
     const child = start(script)
     // The test may not list the files here, because initdb removes some of them meanwhile.
     const begun = () => existsSync(join(folder, 'data/postgresql.new/PG_VERSION'))

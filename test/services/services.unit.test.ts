@@ -1,7 +1,7 @@
-import { defaultPorts } from '@orderflow/cli'
 import { orderEvents, paymentEvents } from '@orderflow/envelope-schema'
 import { createApp, createLog, readSettings, type section } from '@orderflow/service-kit'
 import { FakeSidecar, scrape, withServer } from '@orderflow/service-kit/testing'
+import { defaultPorts } from '@orderflow/stack'
 import { testedServices } from '@orderflow/test-kit'
 import { expect } from 'chai'
 

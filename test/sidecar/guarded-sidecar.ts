@@ -5,8 +5,9 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { Client, credentials, Metadata } from '@grpc/grpc-js'
-import { daprdFile, daprdFlags, eventually, freeServicePorts, newSecret, repository } from '@orderflow/cli'
 import { createSidecar, type Sidecar } from '@orderflow/service-kit/sidecar'
+import { eventually, newSecret, repository } from '@orderflow/stack/base'
+import { daprdFile, daprdFlags, freeServicePorts } from '@orderflow/stack/internals'
 
 export interface GuardedSidecar extends Sidecar {
   /** Sends an HTTP request with the service's token. */

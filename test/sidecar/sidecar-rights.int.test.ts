@@ -3,15 +3,10 @@ import { join } from 'node:path'
 import { create, toBinary } from '@bufbuild/protobuf'
 import commonProto from '@dapr/dapr/proto/dapr/proto/common/v1/common_pb.js'
 import daprProto from '@dapr/dapr/proto/dapr/proto/runtime/v1/dapr_pb.js'
-import {
-  claimFolder,
-  freeServicePorts,
-  inDatabase,
-  provision,
-  releaseFolder,
-  startPostgresql,
-  testFolder,
-} from '@orderflow/cli'
+import { inDatabase } from '@orderflow/stack'
+import { testFolder } from '@orderflow/stack/base'
+import { claimFolder, freeServicePorts, releaseFolder, startPostgresql } from '@orderflow/stack/internals'
+import { provision } from '@orderflow/stack/machine'
 import { expect } from 'chai'
 import { Client } from 'pg'
 import { type GuardedSidecar, startGuardedSidecar } from './guarded-sidecar.ts'

@@ -4,13 +4,14 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { reduced } from '@orderflow/chaos/clients/envelopes'
+import { service } from '@orderflow/payment-service/service'
+import { type App, createApp, createLog, readSettings } from '@orderflow/service-kit'
+import { extentsOf } from '@orderflow/service-kit/positions'
+import { FakeSidecar, send } from '@orderflow/service-kit/testing'
+import { entryOf, groupMissing, type KafkaConnection, kafkaMissing, serviceNamed, sidecarOf } from '@orderflow/stack'
+import { eventually, testFolder } from '@orderflow/stack/base'
 import {
   ensureTopics,
-  entryOf,
-  eventually,
-  groupMissing,
-  type KafkaConnection,
-  kafkaMissing,
   localKafka,
   membersMissing,
   membersOf,
@@ -19,19 +20,11 @@ import {
   processSpecs,
   processState,
   releaseFolder,
-  serviceNamed,
-  sidecarOf,
   signalGroup,
   startProcess,
   stopProcess,
-  testFolder,
-  topics,
-  withAdmin,
-} from '@orderflow/cli'
-import { service } from '@orderflow/payment-service/service'
-import { type App, createApp, createLog, readSettings } from '@orderflow/service-kit'
-import { extentsOf } from '@orderflow/service-kit/positions'
-import { FakeSidecar, send } from '@orderflow/service-kit/testing'
+} from '@orderflow/stack/internals'
+import { topics, withAdmin } from '@orderflow/stack/operate'
 import { createProducer } from '@orderflow/test-kit'
 import { expect } from 'chai'
 import { type FetchProxy, startFetchProxy } from '../support/fetch-proxy.ts'

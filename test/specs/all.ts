@@ -1,4 +1,4 @@
-import type { RunningStack } from '@orderflow/cli'
+import type { RunningStack } from '@orderflow/stack'
 import type { Operator } from '@orderflow/test-kit'
 import { deadLetters } from './dead-letters.ts'
 import { killedProcesses } from './faults.ts'

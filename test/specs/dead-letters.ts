@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { orderUrl, orderWith, paymentsOf, paymentUrl, send } from '@orderflow/chaos/clients/api'
 import { reduced } from '@orderflow/chaos/clients/envelopes'
-import { eventually, type RunningStack, services } from '@orderflow/cli'
 import { completeEnvelope, paymentEvents, type ReceivedEnvelope } from '@orderflow/envelope-schema'
 import { service } from '@orderflow/order-service/service'
 import { readSettings, readTrust } from '@orderflow/service-kit'
@@ -15,6 +14,8 @@ import {
   replayDeadLetters,
 } from '@orderflow/service-kit/operations'
 import { publisherOf } from '@orderflow/service-kit/testing'
+import { type RunningStack, services } from '@orderflow/stack'
+import { eventually } from '@orderflow/stack/base'
 import { Producer } from '@platformatic/kafka'
 import { expect } from 'chai'
 

@@ -8,8 +8,9 @@ import {
   post,
   send,
 } from '@orderflow/chaos/clients/api'
-import { eventually, type RunningStack } from '@orderflow/cli'
 import type { Order } from '@orderflow/order-service/order'
+import type { RunningStack } from '@orderflow/stack'
+import { eventually } from '@orderflow/stack/base'
 import { expect } from 'chai'
 import { listedOrders } from '../support/listed.ts'
 

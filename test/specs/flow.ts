@@ -8,10 +8,11 @@ import {
   post,
   send,
 } from '@orderflow/chaos/clients/api'
-import { eventually, type RunningStack } from '@orderflow/cli'
 import { parseFullEnvelope } from '@orderflow/envelope-schema'
 import type { Order } from '@orderflow/order-service/order'
 import type { Payment } from '@orderflow/payment-service/payment'
+import type { RunningStack } from '@orderflow/stack'
+import { eventually } from '@orderflow/stack/base'
 import { openLog } from '@orderflow/test-kit'
 import { expect } from 'chai'
 

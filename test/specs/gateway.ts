@@ -1,6 +1,7 @@
 import { orderUrl, orderWith, paymentsOf, paymentUrl, send } from '@orderflow/chaos/clients/api'
 import { full, reduced } from '@orderflow/chaos/clients/envelopes'
-import { eventually, type RunningStack, urlOf } from '@orderflow/cli'
+import { type RunningStack, urlOf } from '@orderflow/stack'
+import { eventually } from '@orderflow/stack/base'
 import { openLog } from '@orderflow/test-kit'
 import { expect } from 'chai'
 

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { orderUrl, orderWith, paymentUrl, send } from '@orderflow/chaos/clients/api'
 import { reduced } from '@orderflow/chaos/clients/envelopes'
-import { eventually, type RunningStack, urlOf } from '@orderflow/cli'
 import { paymentEvents } from '@orderflow/envelope-schema'
 import type { CheckResult, DeadLetterDetail, EventDetail, HealthView } from '@orderflow/event-monitor/api'
 import {
@@ -12,6 +11,8 @@ import {
   positionText,
   readDeadLetters,
 } from '@orderflow/service-kit/operations'
+import { type RunningStack, urlOf } from '@orderflow/stack'
+import { eventually } from '@orderflow/stack/base'
 import type { Operator } from '@orderflow/test-kit'
 import { Producer } from '@platformatic/kafka'
 import { expect } from 'chai'

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
 import { orderUrl, paymentUrl, send } from '@orderflow/chaos/clients/api'
-import { entryOf, type RunningStack, services } from '@orderflow/cli'
+import { entryOf, type RunningStack, services } from '@orderflow/stack'
 import { expect } from 'chai'
 
 const json = { 'content-type': 'application/json' }

@@ -1,6 +1,7 @@
 import { anOrder, orderUrl, orderWith, type ProblemBody, post, send } from '@orderflow/chaos/clients/api'
-import { eventually, type RunningStack, storedServices, urlOf } from '@orderflow/cli'
 import type { Order } from '@orderflow/order-service/order'
+import { type RunningStack, storedServices, urlOf } from '@orderflow/stack'
+import { eventually } from '@orderflow/stack/base'
 import { type Operator, settled } from '@orderflow/test-kit'
 import { expect } from 'chai'
 

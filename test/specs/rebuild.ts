@@ -11,9 +11,10 @@ import {
   send,
 } from '@orderflow/chaos/clients/api'
 import { reduced } from '@orderflow/chaos/clients/envelopes'
-import { eventually, type RunningStack, storedServices, urlOf } from '@orderflow/cli'
 import type { Order } from '@orderflow/order-service/order'
 import { openLog } from '@orderflow/service-kit/operations'
+import { type RunningStack, storedServices, urlOf } from '@orderflow/stack'
+import { eventually } from '@orderflow/stack/base'
 import { createProducer, type Documents, type Operator, settled } from '@orderflow/test-kit'
 import { expect } from 'chai'
 import { listedOrders, listedPayments } from '../support/listed.ts'

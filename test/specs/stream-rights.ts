@@ -1,18 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import {
-  type KafkaConnection,
-  setPublisher,
-  stackUsers,
-  streamMetrics,
-  topicDifferences,
-  topics,
-  withAdmin,
-  withRetries,
-} from '@orderflow/cli'
 import { createAppendTimes } from '@orderflow/service-kit/append-times'
 import { requestOf } from '@orderflow/service-kit/kafka'
 import { openLog } from '@orderflow/service-kit/operations'
 import { scrape } from '@orderflow/service-kit/testing'
+import type { KafkaConnection } from '@orderflow/stack'
+import { withRetries } from '@orderflow/stack/base'
+import { stackUsers, streamMetrics, topicDifferences } from '@orderflow/stack/internals'
+import { setPublisher, topics, withAdmin } from '@orderflow/stack/operate'
 import {
   AclOperations,
   AclPermissionTypes,

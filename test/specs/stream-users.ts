@@ -1,22 +1,18 @@
 import { connect } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import {
-  brokerUser,
-  ensureAccess,
-  eventually,
-  type KafkaConnection,
-  operatorUser,
-  readPublishers,
-  removePublisher,
-  setPublisher,
-  transactionDenial,
-  transactionsWarning,
-  userTroubles,
-  withAdmin,
-} from '@orderflow/cli'
 import { mayBeginTransactions, requestOf, type StreamSettings } from '@orderflow/service-kit/kafka'
 import { positionsOf } from '@orderflow/service-kit/positions'
 import { createStreamCheck } from '@orderflow/service-kit/stream-check'
+import type { KafkaConnection } from '@orderflow/stack'
+import { eventually } from '@orderflow/stack/base'
+import {
+  brokerUser,
+  ensureAccess,
+  transactionDenial,
+  transactionsWarning,
+  userTroubles,
+} from '@orderflow/stack/internals'
+import { operatorUser, readPublishers, removePublisher, setPublisher, withAdmin } from '@orderflow/stack/operate'
 import { type Acl, AclOperations, AclPermissionTypes, Consumer, Producer, ResourceTypes } from '@platformatic/kafka'
 import { expect } from 'chai'
 import { aclOf, write } from '../support/kafka-rights.ts'

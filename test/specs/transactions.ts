@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { orderUrl, orderWith, paymentsOf, paymentUrl, send } from '@orderflow/chaos/clients/api'
 import { full } from '@orderflow/chaos/clients/envelopes'
-import type { KafkaConnection, RunningStack } from '@orderflow/cli'
+import type { KafkaConnection, RunningStack } from '@orderflow/stack'
 import { Producer } from '@platformatic/kafka'
 import { expect } from 'chai'
 import { publishInTransaction, type TransactionEnd } from '../support/kafka-transaction.ts'

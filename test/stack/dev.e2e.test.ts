@@ -6,19 +6,18 @@ import type { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { anOrder, orderUrl, orderWith, paymentsOf, paymentUrl, post } from '@orderflow/chaos/clients/api'
+import type { Order } from '@orderflow/order-service/order'
+import { samplesIn } from '@orderflow/service-kit/testing'
+import { entryOf, type RunningStack } from '@orderflow/stack'
+import { eventually } from '@orderflow/stack/base'
 import {
   claimFolder,
   createPlan,
-  entryOf,
-  eventually,
   localPorts,
   processState,
-  type RunningStack,
   runningStack,
   signalGroup,
-} from '@orderflow/cli'
-import type { Order } from '@orderflow/order-service/order'
-import { samplesIn } from '@orderflow/service-kit/testing'
+} from '@orderflow/stack/internals'
 import { expect } from 'chai'
 import { orderflowFailed } from '../specs/commands.ts'
 import { type LocalCheckout, localCheckout } from '../support/checkouts/local-checkout.ts'

@@ -10,23 +10,20 @@ import {
   post,
   send,
 } from '@orderflow/chaos/clients/api'
+import type { Order } from '@orderflow/order-service/order'
+import { type Disk, mountDisk, unmountBelow } from '@orderflow/service-kit/testing'
 import {
-  claimFolder,
   databaseFile,
-  eventually,
   freePorts,
   type LocalStack,
-  processState,
-  releaseFolder,
   type StackPorts,
   startStack,
   storedServices,
-  testFolder,
   urlOf,
-  withAdmin,
-} from '@orderflow/cli'
-import type { Order } from '@orderflow/order-service/order'
-import { type Disk, mountDisk, unmountBelow } from '@orderflow/service-kit/testing'
+} from '@orderflow/stack'
+import { eventually, testFolder } from '@orderflow/stack/base'
+import { claimFolder, processState, releaseFolder } from '@orderflow/stack/internals'
+import { withAdmin } from '@orderflow/stack/operate'
 import { ListOffsetTimestamps } from '@platformatic/kafka'
 import { expect } from 'chai'
 

@@ -1,4 +1,4 @@
-import { publishUser } from '@orderflow/cli'
+import { publishUser } from '@orderflow/stack/internals'
 import { duplicates, reacting, testedServices } from '@orderflow/test-kit'
 import { access } from '../containers/access.ts'
 import { describeInContainers } from '../containers/available.ts'

@@ -1,6 +1,8 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { dataFolder, freePorts, type LocalStack, startStack, testFolder } from '@orderflow/cli'
+import { freePorts, type LocalStack, startStack } from '@orderflow/stack'
+import { testFolder } from '@orderflow/stack/base'
+import { dataFolder } from '@orderflow/stack/internals'
 import { threeBrokers } from '../specs/three-brokers.ts'
 
 describe('a stack of processes with three brokers', function () {

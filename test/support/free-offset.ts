@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { isPortFree, localPorts } from '@orderflow/cli'
+import { isPortFree, localPorts } from '@orderflow/stack/internals'
 
 /** A port that stacks never use, even with an offset. Listening on it reserves an offset until the process ends. */
 const claimPort = 4_990

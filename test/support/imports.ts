@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
-import { repository } from '@orderflow/cli'
+import { repository } from '@orderflow/stack/base'
 
 export interface Package {
   folder: string
@@ -21,7 +21,7 @@ export interface SourceFile {
   specifiers: string[]
 }
 
-/** Returns the names of imported packages: `chai`, or `@orderflow/cli` for `@orderflow/cli/browser`. */
+/** Returns the names of imported packages: `chai`, or `@orderflow/stack` for `@orderflow/stack/browser`. */
 export function packagesOf({ specifiers }: SourceFile): string[] {
   const others = specifiers.filter((specifier) => !specifier.startsWith('node:'))
   return others.map((specifier) => /^(@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? specifier)
@@ -53,7 +53,8 @@ function readFiles(folder: string): SourceFile[] {
   return names
     .filter(
       (name) =>
-        /\.m?tsx?$|\.mjs$/.test(name) && !/node_modules\/|(^|\/)template\/|compare\/nestjs\/|^vitepress\//.test(name),
+        /\.m?tsx?$|\.mjs$/.test(name) &&
+        !/node_modules\/|(^|\/)template\/|templates\/new-service\/|compare\/nestjs\/|^vitepress\//.test(name),
     )
     .map((name) => {
       const path = join(folder, name)

@@ -1,4 +1,4 @@
-import type { KafkaConnection } from '@orderflow/cli'
+import type { KafkaConnection } from '@orderflow/stack'
 import { type Acl, AclPermissionTypes, Producer, ResourcePatternTypes, ResourceTypes } from '@platformatic/kafka'
 
 /** Returns a rule of Kafka. By default it allows a user an operation on the topic with this name. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { KafkaConnection } from '@orderflow/cli'
+import type { KafkaConnection } from '@orderflow/stack'
 import { Producer } from '@platformatic/kafka'
 
 /** The end of a transaction: its producer aborts it, or disappears. */

@@ -1,6 +1,6 @@
 import { cpSync, existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { testFolder } from '@orderflow/cli'
+import { testFolder } from '@orderflow/stack/base'
 
 /** Copies the logs of a stack to the folder of a suite, before the stack's application is removed. */
 export function keepLogs(application: string, suite: string): void {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { repository } from '@orderflow/cli'
+import { repository } from '@orderflow/stack/base'
 import { runIn } from '@orderflow/test-kit/stacks'
 import { expect } from 'chai'
 

@@ -1,7 +1,7 @@
 import { orderUrl, paymentUrl, send } from '@orderflow/chaos/clients/api'
-import type { Addresses } from '@orderflow/cli'
 import type { Order } from '@orderflow/order-service/order'
 import type { Payment } from '@orderflow/payment-service/payment'
+import type { Addresses } from '@orderflow/stack'
 
 type Stack = Pick<Addresses, 'services'>
 

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { copyFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { cacheFolder, npm, provisionTools, runTool } from '@orderflow/cli'
+import { cacheFolder, runTool } from '@orderflow/stack/base'
+import { npm, provisionTools } from '@orderflow/stack/internals'
 
 const files = ['package.json', 'package-lock.json']
 

@@ -1,19 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { entryOf, type KafkaConnection, kafkaMissing } from '@orderflow/stack'
+import { eventually, withRetries } from '@orderflow/stack/base'
 import {
   ensureTopics,
-  entryOf,
-  eventually,
-  type KafkaConnection,
-  kafkaMissing,
   localKafka,
   type Plan,
   prepareKafka,
   processSpecs,
   startProcess,
-  topics,
-  withAdmin,
-  withRetries,
-} from '@orderflow/cli'
+} from '@orderflow/stack/internals'
+import { topics, withAdmin } from '@orderflow/stack/operate'
 import { ListOffsetTimestamps, Producer } from '@platformatic/kafka'
 
 type Message = { topic: string; partition: number; key?: Buffer; value: Buffer }

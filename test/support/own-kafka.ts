@@ -1,4 +1,7 @@
-import { claimFolder, createPlan, ensureRunning, freePorts, type Plan, provision, testFolder } from '@orderflow/cli'
+import { freePorts } from '@orderflow/stack'
+import { testFolder } from '@orderflow/stack/base'
+import { claimFolder, createPlan, ensureRunning, type Plan } from '@orderflow/stack/internals'
+import { provision } from '@orderflow/stack/machine'
 
 const quiet = { onProgress: () => {} }
 

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { cacheFolder } from '@orderflow/cli'
+import { cacheFolder } from '@orderflow/stack/base'
 
 // Skips tests that have passed on this machine with the same dependencies.
 

@@ -3,7 +3,8 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { eventually, freePort, runTool } from '@orderflow/cli'
+import { eventually, runTool } from '@orderflow/stack/base'
+import { freePort } from '@orderflow/stack/internals'
 import { packagesTools } from '../packages/tools.ts'
 
 export interface Registry {

@@ -1,26 +1,21 @@
+import { entryOf, type KafkaConnection, securedKafka } from '@orderflow/stack'
+import { newSecret, withRetries } from '@orderflow/stack/base'
 import {
   bodyOf,
   brokerSecurity,
   brokerUser,
   ensureAccess,
   ensureTopics,
-  entryOf,
   freePort,
-  type KafkaConnection,
   makeCertificate,
-  newSecret,
-  operatorUser,
   type Plan,
   prepareKafka,
   processSpecs,
   releaseFolder,
-  securedKafka,
   stackUsers,
   startProcess,
-  topics,
-  withAdmin,
-  withRetries,
-} from '@orderflow/cli'
+} from '@orderflow/stack/internals'
+import { operatorUser, topics, withAdmin } from '@orderflow/stack/operate'
 import { claimPlan } from './own-kafka.ts'
 
 /** A broker of this machine that requires authentication, like that of docker-compose.yml. */

@@ -1,9 +1,8 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
-import { findTestssl } from '@orderflow/cli'
 
 export interface Finding {
   id: string
@@ -35,10 +34,16 @@ function isUnfinished({ severity, finding }: Finding): boolean {
   return severity === 'WARN' && finding.includes('connect problem')
 }
 
+/** On Debian, testssl.sh has the name `testssl`. */
+function findTestssl(): string | undefined {
+  const folders = (process.env.PATH ?? '').split(delimiter).filter(Boolean)
+  const candidates = folders.flatMap((folder) => ['testssl', 'testssl.sh'].map((name) => join(folder, name)))
+  return candidates.find((candidate) => existsSync(candidate))
+}
+
 async function run(address: string, checks: string[] = []): Promise<Finding[]> {
   const program = findTestssl()
-  if (!program)
-    throw new Error('testssl.sh is missing: run `make -C tools test-security`, which prints how to install it')
+  if (!program) throw new Error('testssl.sh is missing: run apt-get install testssl.sh, or see https://testssl.sh/')
   const folder = mkdtempSync(join(tmpdir(), 'testssl-'))
   const file = join(folder, 'findings.json')
   const options = ['--quiet', '--color', '0', '--warnings', 'batch', '--nodns', 'none', '--jsonfile', file]

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { eventually } from '@orderflow/cli'
+import { eventually } from '@orderflow/stack/base'
 
 /** A program that runs until Ctrl-C, such as `make dev` or `kubectl port-forward`. */
 export interface WatchingProgram {

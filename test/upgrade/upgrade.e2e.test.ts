@@ -10,17 +10,11 @@ import { readLog } from '@orderflow/chaos/ledger/read-log'
 import { type Load, startHttpLoad } from '@orderflow/chaos/load/http-load'
 import { approveUpTo } from '@orderflow/chaos/load/orders'
 import { createTally } from '@orderflow/chaos/load/tally'
-import {
-  claimFolder,
-  type KafkaConnection,
-  kafkaPasswords,
-  localKafka,
-  operatorUser,
-  pemOf,
-  repository,
-  securedKafka,
-} from '@orderflow/cli'
 import { buildPackages, packPackages } from '@orderflow/packages'
+import { type KafkaConnection, kafkaPasswords, securedKafka } from '@orderflow/stack'
+import { pemOf, repository } from '@orderflow/stack/base'
+import { claimFolder, localKafka } from '@orderflow/stack/internals'
+import { operatorUser } from '@orderflow/stack/operate'
 import { type Ended, runIn } from '@orderflow/test-kit/stacks'
 import { expect } from 'chai'
 import { keepLogs } from '../support/keep-logs.ts'

@@ -1,10 +1,11 @@
 /** `make -C tools bench` runs parts of the benchmark: `node tools/bench/main.ts [part ...]`. QUICK=1 chooses small sizes. */
 import { relative } from 'node:path'
-import { CliError, reportError, repository, saysYes, timed } from '@orderflow/cli'
+import { CliError, reportError, repository, timed } from '@orderflow/stack/base'
 import { type PartName, parts } from './parts/index.ts'
 import { environment } from './report/environment.ts'
 import { markdownOf } from './report/markdown.ts'
 import { describeEnvironment, type Result, writeResult } from './report/results.ts'
+import { saysYes } from './support/says-yes.ts'
 
 const names = Object.keys(parts) as PartName[]
 const tell = timed()

@@ -4,17 +4,10 @@
  */
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import {
-  CliError,
-  entryOf,
-  type ProcessName,
-  reportError,
-  repository,
-  saysYes,
-  serviceMissing,
-  timed,
-} from '@orderflow/cli'
 import { orderEvents as input, paymentEvents } from '@orderflow/envelope-schema'
+import { entryOf } from '@orderflow/stack'
+import { CliError, reportError, repository, timed } from '@orderflow/stack/base'
+import { type ProcessName, serviceMissing } from '@orderflow/stack/internals'
 import { environment } from './report/environment.ts'
 import { number } from './report/findings.ts'
 import { markdownTable } from './report/markdown.ts'
@@ -25,6 +18,7 @@ import { stores, withBenchStack } from './support/bench-stack.ts'
 import { orderEvents } from './support/events.ts'
 import { postOrders } from './support/load.ts'
 import { watchMemory } from './support/process-use.ts'
+import { saysYes } from './support/says-yes.ts'
 
 const connections = 256
 const tell = timed()

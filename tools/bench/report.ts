@@ -4,7 +4,7 @@
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { repository } from '@orderflow/cli'
+import { repository } from '@orderflow/stack/base'
 import { type PartName, parts } from './parts/index.ts'
 import { svgOf } from './report/chart.ts'
 import { chartOf } from './report/pictures.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { entryOf } from '@orderflow/cli'
+import { entryOf } from '@orderflow/stack'
 import { readBacklog } from './faults/backlog.ts'
 import { type Breakable, inflict } from './faults/faults.ts'
 import { describeFault, faultName, type Step } from './faults/schedule.ts'

@@ -1,4 +1,5 @@
-import { storedServices, testFolder } from '@orderflow/cli'
+import { storedServices } from '@orderflow/stack'
+import { testFolder } from '@orderflow/stack/base'
 import { expect } from 'chai'
 import type { Step } from './faults/schedule.ts'
 import { formatReport } from './report/format.ts'

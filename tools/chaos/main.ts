@@ -1,8 +1,9 @@
 /** `make -C tools chaos` runs the system under load and faults, and audits the results. */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { CliError, localFolder, provision, timed } from '@orderflow/cli'
 import { unmountBelow } from '@orderflow/service-kit/testing'
+import { CliError, localFolder, timed } from '@orderflow/stack/base'
+import { provision } from '@orderflow/stack/machine'
 import { faultNames, schedule } from './faults/schedule.ts'
 import { createRandom } from './load/random.ts'
 import { formatReport } from './report/format.ts'

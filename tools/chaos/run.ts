@@ -1,6 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { entryOf, storedServices, topics } from '@orderflow/cli'
+import { entryOf, storedServices } from '@orderflow/stack'
+import { topics } from '@orderflow/stack/operate'
 import { type BreakOptions, breakIt } from './break-it.ts'
 import { isReplicaOf } from './cluster/cluster.ts'
 import { openSite, type SiteOptions } from './cluster/site.ts'

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
-import type { Brokers, LocalStore } from '@orderflow/cli'
-import { CliError } from '@orderflow/cli'
+import type { Brokers, LocalStore } from '@orderflow/stack'
+import { CliError } from '@orderflow/stack/base'
 
 export interface ChaosSettings {
   seed: string

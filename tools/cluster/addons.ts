@@ -1,7 +1,7 @@
 import { Resolver } from 'node:dns/promises'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { eventually } from '@orderflow/cli'
+import { eventually } from '@orderflow/stack/base'
 import type { Clients } from './clients.ts'
 import { corednsImage, daprRegistry, kedaAdapterImage, kedaImage, networkPoliciesImage } from './images/names.ts'
 import { dnsAddress, podsCidr } from './node/network.ts'

@@ -1,6 +1,6 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { runTool } from '@orderflow/cli'
+import { runTool } from '@orderflow/stack/base'
 import { programFile } from './programs/programs.ts'
 
 export interface Clients {

@@ -1,6 +1,7 @@
 import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { CliError, eventually, type ProvisionOptions, poll, readProcessTable } from '@orderflow/cli'
+import { CliError, eventually, poll } from '@orderflow/stack/base'
+import { type ProvisionOptions, readProcessTable } from '@orderflow/stack/internals'
 import { enforcePolicies, readManifest, startDapr, startDns, startKeda, startNetworkPolicies } from './addons.ts'
 import { type Clients, createClients } from './clients.ts'
 import { ensureArchives } from './images/archives.ts'

@@ -1,4 +1,5 @@
-import { kafkaImage, postgresqlImage, serviceImage } from '@orderflow/cli'
+import { serviceImage } from '@orderflow/stack/internals'
+import { images } from '@orderflow/stack/machine'
 import { expect } from 'chai'
 import { readManifest } from './addons.ts'
 import { fullName } from './images/names.ts'
@@ -13,9 +14,9 @@ describe('hashes.json of the cluster', () => {
 
 describe('fullName', () => {
   it('adds the registry, the folder and the tag that a name leaves out', () => {
-    expect([postgresqlImage, kafkaImage, serviceImage('setup'), 'example.org:5000/a'].map(fullName)).to.deep.equal([
-      `docker.io/library/${postgresqlImage}`,
-      `docker.io/${kafkaImage}`,
+    expect([images.postgresql, images.kafka, serviceImage('setup'), 'example.org:5000/a'].map(fullName)).to.deep.equal([
+      `docker.io/library/${images.postgresql}`,
+      `docker.io/${images.kafka}`,
       `${serviceImage('setup')}:latest`,
       'example.org:5000/a:latest',
     ])

@@ -1,14 +1,9 @@
 import { join } from 'node:path'
-import {
-  daprdImage,
-  entryOf,
-  kafkaPasswords,
-  newSecret,
-  operatorUser,
-  repository,
-  serviceImage,
-  services,
-} from '@orderflow/cli'
+import { entryOf, kafkaPasswords, services } from '@orderflow/stack'
+import { newSecret, repository } from '@orderflow/stack/base'
+import { serviceImage } from '@orderflow/stack/internals'
+import { images } from '@orderflow/stack/machine'
+import { operatorUser } from '@orderflow/stack/operate'
 import type { Cluster } from './cluster.ts'
 import { hostAddress } from './node/network.ts'
 import type { Servers } from './servers.ts'
@@ -43,7 +38,11 @@ export const testValues = {
 }
 
 /** The images of an installation, with the image of native sidecars. */
-export const applicationImages = [...services.map(({ name }) => serviceImage(name)), serviceImage('setup'), daprdImage]
+export const applicationImages = [
+  ...services.map(({ name }) => serviceImage(name)),
+  serviceImage('setup'),
+  images.daprd,
+]
 
 /** Returns the addresses of the services of a namespace for this machine, by name. */
 export async function serviceUrls({ get }: Pick<Cluster, 'get'>, namespace: string): Promise<Record<string, string>> {

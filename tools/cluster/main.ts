@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { reportError, timed } from '@orderflow/cli'
+import { reportError, timed } from '@orderflow/stack/base'
 import { startCluster, stopCluster } from './cluster.ts'
 import { strimziHashes } from './programs/definitions.ts'
 import { writeHashes } from './programs/programs.ts'

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { CliError, cacheFolder, isAlive, type ProvisionOptions, poll, self, withLock } from '@orderflow/cli'
+import { CliError, cacheFolder, poll } from '@orderflow/stack/base'
+import { isAlive, type ProvisionOptions, self, withLock } from '@orderflow/stack/internals'
 
 // One cluster can run at a time, because clusters share addresses, cgroups and folders of this machine. A file in the cache names the run.
 

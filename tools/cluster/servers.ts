@@ -1,4 +1,14 @@
 import {
+  entryOf,
+  type KafkaConnection,
+  kafkaPasswords,
+  postgresqlUri,
+  securedKafka,
+  sidecarUri,
+  withLogin,
+} from '@orderflow/stack'
+import { newSecret } from '@orderflow/stack/base'
+import {
   bodyOf,
   brokerHeap,
   brokerMachine,
@@ -7,16 +17,8 @@ import {
   brokerUser,
   brokerVariable,
   connectionStrings,
-  entryOf,
-  type KafkaConnection,
-  kafkaPasswords,
   makeCertificate,
-  newSecret,
-  postgresqlUri,
-  securedKafka,
-  sidecarUri,
-  withLogin,
-} from '@orderflow/cli'
+} from '@orderflow/stack/internals'
 import { readManifest, rolledOut } from './addons.ts'
 import type { Cluster } from './cluster.ts'
 import { serverImages, setupImage } from './images/names.ts'

@@ -1,6 +1,7 @@
 import { existsSync, globSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { CliError, isAlive, localFolder, poll } from '@orderflow/cli'
+import { CliError, localFolder, poll } from '@orderflow/stack/base'
+import { isAlive } from '@orderflow/stack/internals'
 import { cgroupName } from './node/configuration.ts'
 import { disconnectHost } from './node/network.ts'
 import { describeRun, isCurrent, type RunRecord, readRecord, removeRecord } from './run-record.ts'

@@ -12,8 +12,10 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { CliError, isPortFree, npmInstall, repository, runTool } from '@orderflow/cli'
+import { npmInstall } from '@orderflow/cli'
 import { packageNames } from '@orderflow/packages'
+import { CliError, repository, runTool } from '@orderflow/stack/base'
+import { isPortFree } from '@orderflow/stack/internals'
 import { createRepository } from './repository.ts'
 
 /** The origin of the packages: an npm registry, or archives by the packages' names without a scope. The application keeps archives in `vendor/`. */

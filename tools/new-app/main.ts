@@ -1,6 +1,7 @@
 import { relative, resolve } from 'node:path'
-import { CliError, packagesVersion, reportError, timed } from '@orderflow/cli'
 import { buildPackages, packPackages } from '@orderflow/packages'
+import { CliError, reportError, timed } from '@orderflow/stack/base'
+import { packagesVersion } from '@orderflow/stack/internals'
 import { createApp, requireFolder } from './app.ts'
 import { requireOwnPackages } from './repository.ts'
 

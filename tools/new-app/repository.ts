@@ -1,6 +1,7 @@
 import { mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { CliError, checkClone, git, runTool, stage } from '@orderflow/cli'
+import { checkClone, git, stage } from '@orderflow/cli'
+import { CliError, runTool } from '@orderflow/stack/base'
 
 /**
  * Checks that npm will install packages into the folder. npm installs into an npm workspace that contains the folder, and changes its files.

@@ -1,8 +1,8 @@
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { basename, dirname, join } from 'node:path'
-import { repository, runTool } from '@orderflow/cli'
 import { buildPage } from '@orderflow/event-monitor/page'
+import { repository, runTool } from '@orderflow/stack/base'
 
 /** The fields of a package.json that the build reads or writes. */
 interface Manifest {
@@ -66,6 +66,8 @@ async function completePackage(name: string, version: string | undefined): Promi
   const manifest = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8')) as Manifest
   for (const file of await copiedFiles(name, manifest)) cpSync(join(source, file), join(folder, file))
   cpSync(join(repository, 'LICENSE'), join(folder, 'LICENSE'))
+  // An upgrade reads the versions of programs from this package, before the others are installed (packages/cli/src/upgrade/main.ts).
+  if (name === 'cli') cpSync(join(repository, 'packages/stack/versions.json'), join(folder, 'versions.json'))
   // Messages of the commands and generated files name these guides and decisions.
   const guides = name === 'cli' ? globSync('docs/{,adr/}*.md', { cwd: repository }) : []
   for (const file of guides) cpSync(join(repository, file), join(folder, file))
@@ -99,7 +101,7 @@ async function copiedFiles(name: string, { bin = {} }: Manifest): Promise<string
 }
 
 /** Returns true for a file that a package copies as it is: into a new service, or into an image. */
-export const isTemplate = (file: string): boolean => /\/(template|offline\/images)\//.test(file)
+export const isTemplate = (file: string): boolean => /(^|\/)templates\/(new-service|images)\//.test(file)
 
 /** Replaces imports of `.ts` by those of the built `.js`. Otherwise Node finds no file, and other compilers may reject declarations. */
 const withoutTypeScriptImports = (text: string) =>

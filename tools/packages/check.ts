@@ -2,13 +2,13 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, relative } from 'node:path'
-import { repository } from '@orderflow/cli'
+import { repository } from '@orderflow/stack/base'
 import { isTemplate } from './build.ts'
 import { dependenciesOf, type InstalledPackage } from './consumer.ts'
 
 /** Kinds of files that the packages contain: code with declarations, documents, and files for containers, pages and tools. */
 const kinds =
-  /\.d\.ts$|\.(br|css|grit|html|js|json|map|md|mjs|mk|properties|py|sh|svg|template|tpl|txt|xml|ya?ml)$|(^|\/)[A-Za-z]+$/
+  /\.d\.ts$|\.(br|css|html|js|json|map|md|mjs|mk|properties|py|sh|svg|template|tpl|txt|xml|ya?ml)$|(^|\/)[A-Za-z]+$/
 const isTest = (file: string) => /(^|\/)test\/|\.test\./.test(file)
 
 /** Returns a line for each problem of a package. @param used the declarations that the entry points of all packages load */
@@ -82,12 +82,13 @@ function missingTargets({ folder, manifest }: InstalledPackage): string[] {
 
 /** The largest sizes of the archives, in KiB. They are a quarter above the sizes of the day on which they were set. */
 const limits: Record<string, number> = {
-  cli: 640,
+  cli: 235,
+  stack: 458,
   envelope: 94,
   'event-gateway': 14,
   'event-monitor': 594,
   'service-kit': 300,
-  'test-kit': 48,
+  'test-kit': 61,
 }
 
 export const sizeOf = (archive: string): number => Math.ceil(statSync(archive).size / 1024)

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { repository, runTool } from '@orderflow/cli'
+import { repository, runTool } from '@orderflow/stack/base'
 
 export interface InstalledPackage {
   /** The name without the scope. */

@@ -1,7 +1,7 @@
 /** `make -C tools version VERSION=X.Y.Z` writes, commits and tags a version. It pushes nothing. */
 import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { CliError, reportError, repository, runTool } from '@orderflow/cli'
+import { CliError, reportError, repository, runTool } from '@orderflow/stack/base'
 
 const run = (command: string, ...args: string[]) => runTool(command, args, { cwd: repository })
 const read = (file: string) => readFileSync(join(repository, file), 'utf8')

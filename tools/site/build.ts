@@ -1,6 +1,6 @@
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { CliError, localFolder, repository, runTool } from '@orderflow/cli'
+import { CliError, localFolder, repository, runTool } from '@orderflow/stack/base'
 import { npmTools } from '@orderflow/test/npm-tools'
 import { linked } from './links.ts'
 import { llmsText } from './llms.ts'

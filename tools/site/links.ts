@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { repository } from '@orderflow/cli'
+import { repository } from '@orderflow/stack/base'
 import { type Page, pathOf, targetOf } from './pages.ts'
 
 /** A picture that leads to a film. The site shows the film in its place. */

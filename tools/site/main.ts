@@ -5,7 +5,7 @@
  * https://github.com/me/orderflow/blob/main.
  */
 import { parseArgs } from 'node:util'
-import { reportError } from '@orderflow/cli'
+import { reportError } from '@orderflow/stack/base'
 import { build, siteFolder } from './build.ts'
 import { serve } from './serve.ts'
 

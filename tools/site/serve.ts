@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
-import { CliError } from '@orderflow/cli'
+import { CliError } from '@orderflow/stack/base'
 import express from 'express'
 
 /**

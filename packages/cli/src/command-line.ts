@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { meansYes } from '@orderflow/service-kit/terminal'
-import { CliError } from './lib/error.ts'
+import { CliError } from '@orderflow/stack/base'
 
 /** An option without `value` is a flag. */
 export interface Option {
@@ -20,7 +20,6 @@ export interface Given {
 }
 
 export interface Command {
-  summary: string
   /** The arguments, for example `SERVICE [N]`. An argument that ends with `...` may be repeated. */
   parameters?: string
   options?: Record<string, Option>
@@ -31,30 +30,33 @@ export interface Command {
   run: (given: Given) => Promise<number | undefined> | Promise<void>
 }
 
-/** Groups by title, each with its commands by name. */
-export type CommandGroups = Record<string, Record<string, Command>>
+interface CommandGroup {
+  /** The first sentence of the help of each command, by name. */
+  summaries: Record<string, string>
+  load: (name: string) => Promise<Command>
+}
 
-/**
- * @param hidden titles of groups that the help leaves out
- * @throws {CliError} `usage` for an unknown command or a wrong option
- */
+/** Groups of commands by title. */
+export type CommandGroups = Record<string, CommandGroup>
+
+/** @throws {CliError} `usage` for an unknown command or a wrong option */
 export async function runCommandLine(
   groups: CommandGroups,
   [name, ...args]: string[],
   signal: () => AbortSignal,
   print: (text: string) => void,
-  hidden: readonly string[] = [],
 ): Promise<number> {
   if (name === undefined || isHelp(name)) {
     const [asked] = args
-    print(asked === undefined || isHelp(asked) ? overview(groups, hidden) : helpOf(asked, find(groups, asked)))
+    print(asked === undefined || isHelp(asked) ? overview(groups) : helpOf(asked, await find(groups, asked)))
     return 0
   }
-  const command = find(groups, name)
+  const found = await find(groups, name)
+  const { command } = found
   if (command.hasOwnHelp) return (await command.run(createGiven(command, args, [], new Map(), signal))) ?? 0
   const options = args.slice(0, args.includes('--') ? args.indexOf('--') : undefined)
   if (options.includes('--help') || options.includes('-h')) {
-    print(helpOf(name, command))
+    print(helpOf(name, found))
     return 0
   }
   const { positionals, values } = parse(name, command, args)
@@ -63,26 +65,30 @@ export async function runCommandLine(
 
 const isHelp = (word: string) => ['help', '--help', '-h'].includes(word)
 
-function find(groups: CommandGroups, name: string): Command {
-  for (const commands of Object.values(groups)) {
-    const command = Object.hasOwn(commands, name) ? commands[name] : undefined
-    if (command) return command
+interface FoundCommand {
+  summary: string
+  command: Command
+}
+
+async function find(groups: CommandGroups, name: string): Promise<FoundCommand> {
+  for (const { summaries, load } of Object.values(groups)) {
+    const summary = Object.hasOwn(summaries, name) ? summaries[name] : undefined
+    if (summary !== undefined) return { summary, command: await load(name) }
   }
   throw new CliError('usage', `unknown command ${name}`, { nextStep: './orderflow help lists all commands' })
 }
 
-function overview(groups: CommandGroups, hidden: readonly string[]): string {
-  const shown = Object.entries(groups).filter(([title]) => !hidden.includes(title))
-  const width = longest(shown.flatMap(([, commands]) => Object.keys(commands)))
-  const listed = shown.map(([title, commands]) => {
-    const lines = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(width)}  ${summary}`)
+function overview(groups: CommandGroups): string {
+  const width = longest(Object.values(groups).flatMap(({ summaries }) => Object.keys(summaries)))
+  const listed = Object.entries(groups).map(([title, { summaries }]) => {
+    const lines = Object.entries(summaries).map(([name, summary]) => `  ${name.padEnd(width)}  ${summary}`)
     return [`${title}:`, ...lines].join('\n')
   })
   const last = './orderflow COMMAND --help prints the options of a command.'
   return ['Usage: ./orderflow COMMAND [OPTIONS]', ...listed, last].join('\n\n')
 }
 
-function helpOf(name: string, { summary, parameters = '', options = {}, more }: Command): string {
+function helpOf(name: string, { summary, command: { parameters = '', options = {}, more } }: FoundCommand): string {
   const rows = Object.entries(options).map(([option, { value, summary }]) => ({
     option: value ? `--${option} ${value}` : `--${option}`,
     summary,

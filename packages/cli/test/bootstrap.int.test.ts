@@ -14,10 +14,10 @@ import {
 import { delimiter, dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { promisify } from 'node:util'
+import { repository, versions } from '@orderflow/stack/base'
+import { hashes } from '@orderflow/stack/internals'
 import { expect } from 'chai'
-import { repository, versions } from '../src/lib/paths.ts'
-import { hashes } from '../src/provision/build.ts'
-import { deadPid, removeFolders, temporaryFolder } from './support.ts'
+import { removeFolders, temporaryFolder } from './support.ts'
 
 const run = promisify(execFile)
 const systemTools = [
@@ -54,6 +54,9 @@ const oldNode = `#!/bin/sh
 [ "$1" = -p ] || exit 1
 echo "\${HASH#sha512-}"
 `
+/** Larger than the largest pid of every system. */
+const deadPid = 2 ** 23
+
 const { arch } = process
 const hash = hashes[`node-linux-${arch}@${versions.node}`]
 
@@ -129,7 +132,7 @@ describe('packages/cli/node', () => {
     letNpmGoOn()
     const lock = join(folder, 'cache', `node-${versions.node}.lock`)
     mkdirSync(dirname(lock))
-    for (const left of [`${process.pid}\n`, `${process.pid}\nan earlier start\n`, `${deadPid()}\n1\n`, '']) {
+    for (const left of [`${process.pid}\n`, `${process.pid}\nan earlier start\n`, `${deadPid}\n1\n`, '']) {
       rmSync(join(folder, 'cache', `node-${versions.node}`), { recursive: true, force: true })
       writeFileSync(lock, left)
       const starts = [start('-p', '6*7'), start('-p', '6*7')]
@@ -145,7 +148,7 @@ describe('packages/cli/node', () => {
     script('npm', fakeNpm)
     letNpmGoOn()
     const failure = await startWith('sha512-other', '-v').catch((error: { stderr: string }) => error)
-    const message = `error: the hash of node-linux-${arch}@${versions.node} is sha512-other, but ${join(repository, 'packages/cli')}/hashes.json has ${hash}\n`
+    const message = `error: the hash of node-linux-${arch}@${versions.node} is sha512-other, but ${join(repository, 'packages/stack')}/hashes.json has ${hash}\n`
     expect(failure).to.have.property('stderr').that.includes(message)
     expect(existsSync(join(folder, 'cache', `node-${versions.node}`))).to.equal(false)
   })
@@ -174,9 +177,9 @@ describe('packages/cli/node', () => {
     write('apps/shop/mocha/package.json', { name: 'mocha', version: '1.0.0', bin: 'mocha.js' })
     write('apps/shop/mocha/mocha.js', '')
     write('apps/shop/toy-service/package.json', { name: 'toy-service', version: '1.0.0' })
-    for (const file of ['node', 'versions.json', 'hashes.json']) {
-      mkdirSync(join(root, 'packages/cli'), { recursive: true })
-      copyFileSync(join(repository, 'packages/cli', file), join(root, 'packages/cli', file))
+    for (const file of ['cli/node', 'stack/versions.json', 'stack/hashes.json']) {
+      mkdirSync(dirname(join(root, 'packages', file)), { recursive: true })
+      copyFileSync(join(repository, 'packages', file), join(root, 'packages', file))
     }
     const env = { PATH: process.env.PATH, HOME: folder, npm_config_offline: 'true' }
     await run('npm', ['install', '--package-lock-only', `--prefix=${root}`, '--workspaces=null'], { cwd: root, env })

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { eventually, type KafkaConnection } from '@orderflow/cli'
+import type { KafkaConnection } from '@orderflow/stack'
+import { eventually } from '@orderflow/stack/base'
 import { Consumer, FetchIsolationLevels, type Message, MessagesStreamModes, Producer } from '@platformatic/kafka'
 import '@orderflow/envelope/kafka-resets'
 

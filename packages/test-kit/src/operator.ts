@@ -1,4 +1,5 @@
-import { eventually, type RunningStack, storedServices, urlOf } from '@orderflow/cli'
+import { type RunningStack, storedServices, urlOf } from '@orderflow/stack'
+import { eventually } from '@orderflow/stack/base'
 import type { Documents } from './domain-documents.ts'
 
 /** Actions of an operator on the stores of a running stack. */

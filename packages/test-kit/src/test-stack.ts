@@ -1,4 +1,5 @@
-import { freePorts, type LocalStore, requireStore, startStack, supportedRunner, testFolder } from '@orderflow/cli'
+import { freePorts, type LocalStore, requireStore, startStack, supportedRunner } from '@orderflow/stack'
+import { testFolder } from '@orderflow/stack/base'
 import type { TestStack } from './operator.ts'
 
 /**

@@ -1,4 +1,5 @@
-import { docker, versions } from '@orderflow/cli'
+import { versions } from '@orderflow/stack/base'
+import { docker } from '@orderflow/stack/machine'
 import { expect } from 'chai'
 import { hardenedRun } from './hardened-run.ts'
 

@@ -1,4 +1,4 @@
-import { docker } from '@orderflow/cli'
+import { docker } from '@orderflow/stack/machine'
 
 const hardened = ['--rm', '--read-only', '--user', '10001', '--cap-drop', 'ALL', '--network', 'none']
 

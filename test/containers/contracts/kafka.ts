@@ -1,16 +1,8 @@
-import {
-  bodyOf,
-  brokerSecurity,
-  brokerUser,
-  brokerVariable,
-  docker,
-  eventually,
-  freePorts,
-  type KafkaConnection,
-  makeCertificate,
-  securedKafka,
-  withAdmin,
-} from '@orderflow/cli'
+import { freePorts, type KafkaConnection, securedKafka } from '@orderflow/stack'
+import { eventually } from '@orderflow/stack/base'
+import { bodyOf, brokerSecurity, brokerUser, brokerVariable, makeCertificate } from '@orderflow/stack/internals'
+import { docker } from '@orderflow/stack/machine'
+import { withAdmin } from '@orderflow/stack/operate'
 import { createProducer, openLog } from '@orderflow/test-kit'
 import { expect } from 'chai'
 import { GenericContainer, type StartedTestContainer, Wait } from 'testcontainers'

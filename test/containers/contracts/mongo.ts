@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { docker, eventually } from '@orderflow/cli'
+import { eventually } from '@orderflow/stack/base'
+import { docker } from '@orderflow/stack/machine'
 import { expect } from 'chai'
 import { MongoClient } from 'mongodb'
 import { GenericContainer, type StartedTestContainer, Wait } from 'testcontainers'

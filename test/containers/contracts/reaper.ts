@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { connect } from 'node:net'
-import { docker, eventually, nodeImage } from '@orderflow/cli'
+import { eventually } from '@orderflow/stack/base'
+import { docker, images } from '@orderflow/stack/machine'
 import { expect } from 'chai'
 import { GenericContainer, getContainerRuntimeClient, getReaper, Wait } from 'testcontainers'
 
@@ -26,7 +27,7 @@ export function reaperContract(image: string): void {
         const network = label.replace('=', '-')
         await docker('network', 'create', ...labels, network)
         await docker('volume', 'create', ...labels)
-        await docker('create', ...labels, '--network', network, nodeImage)
+        await docker('create', ...labels, '--network', network, images.node)
       }
       run.write(`label=${own}\r\n`)
       const answer = await new Promise((resolve) => run.once('data', resolve))

@@ -1,5 +1,6 @@
 import { send } from '@orderflow/chaos/clients/api'
-import { runtimeFolders, type Service } from '@orderflow/cli'
+import { runtimeFolders } from '@orderflow/packages/sbom'
+import type { Service } from '@orderflow/stack'
 import { expect } from 'chai'
 import { GenericContainer, getContainerRuntimeClient, type StartedTestContainer, Wait } from 'testcontainers'
 

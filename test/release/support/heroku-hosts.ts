@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { createServer, request as httpRequest, type Server } from 'node:http'
 import { createServer as createSecureServer, request as httpsRequest } from 'node:https'
 import { type AddressInfo, connect } from 'node:net'
-import { writeCertificate } from '@orderflow/cli/rehearsal'
+import { writeCertificate } from '@orderflow/stack/rehearsal'
 
 export interface HerokuHosts {
   env: Record<string, string>

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { cacheFolder, runTool, withLock } from '@orderflow/cli'
+import { cacheFolder, runTool } from '@orderflow/stack/base'
+import { withLock } from '@orderflow/stack/internals'
 
 const version = '11.10.0'
 

@@ -1,14 +1,8 @@
 import { execFile } from 'node:child_process'
 import { delimiter, join } from 'node:path'
-import {
-  gitleaksTool,
-  type Provisioned,
-  provisionTools,
-  repository,
-  schemathesisTool,
-  semgrepTool,
-  timed,
-} from '@orderflow/cli'
+import { gitleaksTool, schemathesisTool, semgrepTool } from '@orderflow/programs'
+import { repository, timed } from '@orderflow/stack/base'
+import { type Provisioned, provisionTools } from '@orderflow/stack/internals'
 
 /** The exit code of a program, and its standard output followed by its standard error. */
 export interface Ended {

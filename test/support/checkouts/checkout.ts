@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { copyFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { repository } from '@orderflow/cli'
+import { repository } from '@orderflow/stack/base'
 import { ownPackages } from '@orderflow/test-kit/stacks'
 import { copyRepository, type RepositoryCopy } from './repository-copy.ts'
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import type { LocalStack, StackPorts } from '@orderflow/cli'
-import { localPorts, processState, readProcessTable, recordedNames } from '@orderflow/cli'
+import type { LocalStack, StackPorts } from '@orderflow/stack'
+import { localPorts, processState, readProcessTable, recordedNames } from '@orderflow/stack/internals'
 import type { Ended } from '@orderflow/test-kit/stacks'
 import type { OperatedStack } from '../../specs/commands.ts'
 import { freeOffset } from '../free-offset.ts'
@@ -52,7 +52,7 @@ export async function localCheckout(suite: string): Promise<LocalCheckout> {
     orderflow,
     parts,
     async start(...variables) {
-      const own = await copy.load<typeof import('@orderflow/cli')>('packages/cli/src/index.ts')
+      const own = await copy.load<typeof import('@orderflow/stack/internals')>('packages/stack/test/internals.ts')
       // The started processes outlive `make up`, but must end with this process.
       await own.claimFolder(folder)
       const up = await make('up', ...variables)

@@ -1,4 +1,4 @@
-import { openBrowser } from '@orderflow/cli/browser'
+import { openBrowser } from '@orderflow/stack/browser'
 import type { BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { answerOf, operationOf } from '../browser.ts'
 import type { Instruction } from './instructions.ts'

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { claimFolder, eventually, repository } from '@orderflow/cli'
+import { eventually, repository } from '@orderflow/stack/base'
+import { claimFolder } from '@orderflow/stack/internals'
 import type { Ended } from '@orderflow/test-kit/stacks'
 import { checkoutOfRepository } from '../checkouts/checkout.ts'
 import type { FileEditor, RepositoryCopy } from '../checkouts/repository-copy.ts'

@@ -1,6 +1,6 @@
 import { globSync } from 'node:fs'
 import { basename } from 'node:path'
-import { repository } from '@orderflow/cli'
+import { repository } from '@orderflow/stack/base'
 
 const elsewhere = ['node_modules', '.git', '.stack', '.release', 'dist']
 

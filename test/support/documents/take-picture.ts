@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { repository } from '@orderflow/cli'
 import { pictureOf } from '@orderflow/event-monitor/screenshots'
+import { repository } from '@orderflow/stack/base'
 import { answerOf } from '../browser.ts'
 import type { BrowserReader } from './browser-reader.ts'
 

@@ -1,6 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { eventually, type RunningStack, type StackPorts } from '@orderflow/cli'
+import type { RunningStack, StackPorts } from '@orderflow/stack'
+import { eventually } from '@orderflow/stack/base'
 import { type Ended, type Operate, operatorSettings } from '@orderflow/test-kit/stacks'
 
 /** Works like `operatorOf`, but runs all commands in one process, because loading the modules takes 1.5 seconds. */

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { eventually, type Plan, processSpecs } from '@orderflow/cli'
+import { eventually } from '@orderflow/stack/base'
+import { type Plan, processSpecs } from '@orderflow/stack/internals'
 
 /** Runs the event monitor without a sidecar, because reading and replaying need only Kafka. */
 export class MonitorProcess {

@@ -1,4 +1,4 @@
-import { partitions, provisionTools } from '@orderflow/cli'
+import { partitions, provisionTools } from '@orderflow/stack/internals'
 import { atLeast, atMost, type Findings, number } from '../report/findings.ts'
 import { inTurn, type Part, type Run } from '../report/part.ts'
 import { medianOf } from '../report/statistics.ts'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { entryOf } from '@orderflow/cli'
+import { entryOf } from '@orderflow/stack'
 import { type Findings, number } from '../report/findings.ts'
 import type { Part } from '../report/part.ts'
 import { withBenchStack } from '../support/bench-stack.ts'

@@ -1,5 +1,5 @@
-import { storedServices } from '@orderflow/cli'
 import { paymentEvents } from '@orderflow/envelope-schema'
+import { storedServices } from '@orderflow/stack'
 import { atMost, type Findings, mebibytes, number } from '../report/findings.ts'
 import type { Part } from '../report/part.ts'
 import { type BenchStack, orderProcesses, withBenchStack } from '../support/bench-stack.ts'

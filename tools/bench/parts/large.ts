@@ -1,5 +1,5 @@
-import type { ProcessSpec } from '@orderflow/cli'
 import { orderEvents as topic } from '@orderflow/envelope-schema'
+import type { ProcessSpec } from '@orderflow/stack/internals'
 import { atMost, type Findings, mebibytes, number } from '../report/findings.ts'
 import type { Part } from '../report/part.ts'
 import { untilCaughtUp } from '../support/backlog.ts'

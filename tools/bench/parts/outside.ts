@@ -1,5 +1,5 @@
-import type { ProcessSpec } from '@orderflow/cli'
 import { paymentEvents } from '@orderflow/envelope-schema'
+import type { ProcessSpec } from '@orderflow/stack/internals'
 import { atLeast, type Findings, number } from '../report/findings.ts'
 import { inTurn, type Part } from '../report/part.ts'
 import { medianOf } from '../report/statistics.ts'

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { cpus, loadavg } from 'node:os'
-import { repository } from '@orderflow/cli'
+import { repository } from '@orderflow/stack/base'
 
 export interface Environment {
   /** ISO 8601 in UTC. */

@@ -1,5 +1,5 @@
-import type { ProcessSpec } from '@orderflow/cli'
 import { orderEvents, paymentEvents } from '@orderflow/envelope-schema'
+import type { ProcessSpec } from '@orderflow/stack/internals'
 import type { BenchStack } from './bench-stack.ts'
 import { distance, type OutsideEvent } from './stream.ts'
 

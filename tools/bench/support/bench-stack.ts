@@ -1,30 +1,26 @@
 import { join } from 'node:path'
+import { entryOf, freePorts, type KafkaConnection, sidecarOf, storedServices } from '@orderflow/stack'
+import { testFolder } from '@orderflow/stack/base'
 import {
   claimFolder,
   createPlan,
   dataFolder,
   ensureRunning,
-  entryOf,
-  freePorts,
   freeServicePorts,
-  type KafkaConnection,
   localKafka,
   type Plan,
   type ProcessName,
   type ProcessSpec,
   processSpecs,
   processState,
-  provision,
   releaseFolder,
   type ServicePorts,
-  sidecarOf,
   signalGroup,
   startProcess,
   stopProcess,
-  storedServices,
-  testFolder,
   waitUntil,
-} from '@orderflow/cli'
+} from '@orderflow/stack/internals'
+import { provision } from '@orderflow/stack/machine'
 import { openStream, type Stream } from './stream.ts'
 
 export const orderProcesses: readonly string[] = [

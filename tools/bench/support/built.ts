@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { cpSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Provisioned, ProvisionOptions } from '@orderflow/cli'
-import { cacheFolder, repository, runTool } from '@orderflow/cli'
+import { cacheFolder, repository, runTool } from '@orderflow/stack/base'
+import type { Provisioned, ProvisionOptions } from '@orderflow/stack/internals'
 
 export type Build = (folder: string, options: ProvisionOptions) => Promise<void>
 

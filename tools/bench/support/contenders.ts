@@ -1,16 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import {
-  componentSettings,
-  ensureLocalDatabases,
-  inDatabase,
-  localPostgresql,
-  type ProcessSpec,
-  partitions,
-  repository,
-} from '@orderflow/cli'
 import { deadLetterTopic, orderEvents, paymentEvents } from '@orderflow/envelope-schema'
 import { paymentIdOf } from '@orderflow/payment-service/payment'
+import { inDatabase, localPostgresql } from '@orderflow/stack'
+import { repository } from '@orderflow/stack/base'
+import { componentSettings, ensureLocalDatabases, type ProcessSpec, partitions } from '@orderflow/stack/internals'
 import { Pool } from 'pg'
 import type { BenchStack } from './bench-stack.ts'
 import { type Peer, peers } from './peers.ts'

@@ -1,16 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import {
-  CliError,
-  go,
-  java,
-  javaCommand,
-  maven,
-  npm,
-  type Provisioned,
-  type ProvisionOptions,
-  runTool,
-} from '@orderflow/cli'
+import { CliError, runTool } from '@orderflow/stack/base'
+import { go, java, javaCommand, maven, npm, type Provisioned, type ProvisionOptions } from '@orderflow/stack/internals'
 import { type Build, built, goProgram } from './built.ts'
 
 /** An alternative to payment-service: a folder of tools/bench/compare. */

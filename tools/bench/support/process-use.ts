@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { processState, readProcessTable, recordedNames } from '@orderflow/cli'
+import { processState, readProcessTable, recordedNames } from '@orderflow/stack/internals'
 
 interface ProcessUse {
   name: string

@@ -1,15 +1,15 @@
 import { cpSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { entryOf } from '@orderflow/stack'
+import { repository } from '@orderflow/stack/base'
 import {
   componentSettings,
   daprdArguments,
   daprdFile,
-  entryOf,
   type ProcessSpec,
   processSpecs,
-  repository,
   type ServicePorts,
-} from '@orderflow/cli'
+} from '@orderflow/stack/internals'
 import type { BenchStack } from './bench-stack.ts'
 
 const startTimeoutMs = 60_000

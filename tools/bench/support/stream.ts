@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { ensureTopics, type KafkaConnection, positionsOf, topics, withAdmin } from '@orderflow/cli'
 import { openLog } from '@orderflow/service-kit/operations'
+import { positionsOf } from '@orderflow/service-kit/positions'
+import type { KafkaConnection } from '@orderflow/stack'
+import { ensureTopics } from '@orderflow/stack/internals'
+import { topics, withAdmin } from '@orderflow/stack/operate'
 import { Consumer, Producer } from '@platformatic/kafka'
 
 export interface OutsideEvent {

@@ -1,4 +1,4 @@
-import { CliError } from '@orderflow/cli'
+import { CliError } from '@orderflow/stack/base'
 
 /**
  * Reads positive numbers from an environment variable, separated by spaces.

@@ -1,4 +1,5 @@
-import { claimFolder, eventually, releaseFolder, startProcess, testFolder } from '@orderflow/cli'
+import { eventually, testFolder } from '@orderflow/stack/base'
+import { claimFolder, releaseFolder, startProcess } from '@orderflow/stack/internals'
 import { expect } from 'chai'
 import { processUse } from '../support/process-use.ts'
 

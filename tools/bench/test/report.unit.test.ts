@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { repository } from '@orderflow/cli'
+import { repository } from '@orderflow/stack/base'
 import { expect } from 'chai'
 import { type PartName, parts } from '../parts/index.ts'
 import { svgOf } from '../report/chart.ts'

@@ -1,4 +1,4 @@
-import { CliError } from '@orderflow/cli'
+import { CliError } from '@orderflow/stack/base'
 import { expect } from 'chai'
 import { numbersFrom } from '../support/variables.ts'
 

@@ -1,7 +1,8 @@
-import { type Addresses, eventually, urlOf } from '@orderflow/cli'
 import type { Order } from '@orderflow/order-service/order'
 import type { Payment } from '@orderflow/payment-service/payment'
 import { send } from '@orderflow/service-kit/testing'
+import { type Addresses, urlOf } from '@orderflow/stack'
+import { eventually } from '@orderflow/stack/base'
 
 export { type Answer, post, send } from '@orderflow/service-kit/testing'
 

@@ -3,19 +3,23 @@ import { join } from 'node:path'
 import {
   brokerNames,
   brokerPorts,
+  entryOf,
+  freePorts,
+  groupMissing,
+  type KafkaConnection,
+  kafkaMissing,
+  ofServices,
+  sidecarOf,
+  storedServices,
+} from '@orderflow/stack'
+import {
   brokersMissing,
   createPlan,
   dataFolder,
   denyTransactions,
   ensureTopics,
-  entryOf,
-  freePorts,
   groupEnds,
-  groupMissing,
-  type KafkaConnection,
-  kafkaMissing,
   kafkaOf,
-  ofServices,
   type Plan,
   type ProcessSpec,
   prepareKafka,
@@ -24,13 +28,11 @@ import {
   readProcessTable,
   type Servers,
   serviceMissing,
-  sidecarOf,
   signalGroup,
   startProcess,
-  storedServices,
-  topics,
   waitUntil,
-} from '@orderflow/cli'
+} from '@orderflow/stack/internals'
+import { topics } from '@orderflow/stack/operate'
 import { createNetwork, type Network } from './network.ts'
 import { createStore, type Store } from './store.ts'
 

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
-import { claimFolder, eventually, provisionTools, releaseFolder, startProcess, testFolder } from '@orderflow/cli'
+import { eventually, testFolder } from '@orderflow/stack/base'
+import { claimFolder, provisionTools, releaseFolder, startProcess } from '@orderflow/stack/internals'
 import { expect } from 'chai'
 import { type Link, linkTo, linkTool } from './link.ts'
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { built, goProgram } from '@orderflow/bench/built'
-import { freePort, go, type ProcessSpec } from '@orderflow/cli'
+import { freePort, go, type ProcessSpec } from '@orderflow/stack/internals'
 
 export const linkTool = built(
   'chaos/delay',

@@ -1,4 +1,6 @@
-import { type BrokerPorts, entryOf, eventually, freePort, provisionTools, startProcess } from '@orderflow/cli'
+import { entryOf } from '@orderflow/stack'
+import { eventually } from '@orderflow/stack/base'
+import { type BrokerPorts, freePort, provisionTools, startProcess } from '@orderflow/stack/internals'
 import { type Link, linkTo, linkTool } from './link.ts'
 
 /** The servers that a replica uses. A replica is a service with its sidecar. */

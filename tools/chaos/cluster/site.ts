@@ -1,7 +1,7 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { claimFolder, hasDeadOwner, releaseFolder, type Servers, stopStack } from '@orderflow/cli'
 import { type Disk, mountDisk, unmountBelow } from '@orderflow/service-kit/testing'
+import { claimFolder, hasDeadOwner, releaseFolder, type Servers, stopStack } from '@orderflow/stack/internals'
 import { type Cluster, startCluster } from './cluster.ts'
 
 export interface SiteOptions extends Servers {

@@ -2,18 +2,15 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
+import { inDatabase, type LocalStore, localPostgresql, serviceNamed } from '@orderflow/stack'
 import {
   ensureLocalDatabases,
-  inDatabase,
-  type LocalStore,
-  localPostgresql,
   localSidecarUri,
   type ProcessSpec,
   postgresqlSpec,
   preparePostgresql,
   serviceDatabases,
-  serviceNamed,
-} from '@orderflow/cli'
+} from '@orderflow/stack/internals'
 import { Client } from 'pg'
 import type { StoredDocument } from '../ledger/read-stores.ts'
 

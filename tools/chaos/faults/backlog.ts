@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { consumedTopics, type KafkaConnection, positionsOf, withAdmin } from '@orderflow/cli'
+import { positionsOf } from '@orderflow/service-kit/positions'
+import type { KafkaConnection } from '@orderflow/stack'
+import { consumedTopics, withAdmin } from '@orderflow/stack/operate'
 
 export interface Backlog {
   /** The number of unhandled records, added up over all applications. */

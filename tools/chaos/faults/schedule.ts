@@ -1,4 +1,5 @@
-import { brokerNames, type Servers, sidecarOf, storedServices } from '@orderflow/cli'
+import { brokerNames, sidecarOf, storedServices } from '@orderflow/stack'
+import type { Servers } from '@orderflow/stack/internals'
 import type { Member } from '../cluster/cluster.ts'
 import type { Server } from '../cluster/network.ts'
 import { createRandom, type Random } from '../load/random.ts'

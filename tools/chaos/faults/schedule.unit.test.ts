@@ -1,4 +1,4 @@
-import { sidecarOf, storedServices } from '@orderflow/cli'
+import { sidecarOf, storedServices } from '@orderflow/stack'
 import { expect } from 'chai'
 import { createRandom } from '../load/random.ts'
 import { describeFault, faultName, faultNames, type Step, schedule, type Targets } from './schedule.ts'

@@ -1,6 +1,6 @@
-import { eventually } from '@orderflow/cli'
 import type { Order } from '@orderflow/order-service/order'
 import type { Payment } from '@orderflow/payment-service/payment'
+import { eventually } from '@orderflow/stack/base'
 import { send } from '../clients/api.ts'
 import type { Book } from './book.ts'
 

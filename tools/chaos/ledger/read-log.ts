@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import type { KafkaConnection } from '@orderflow/cli'
 import { deadLetterTopic, orderEvents, paymentEvents } from '@orderflow/envelope-schema'
 import { type LogRecord, openLog } from '@orderflow/service-kit/operations'
+import type { KafkaConnection } from '@orderflow/stack'
 import type { Book, DeadLetter, LoggedEvent } from './book.ts'
 
 /** The header that marks a poison record for the ledger. Its value is the record’s name. */

@@ -1,4 +1,4 @@
-import { entryOf } from '@orderflow/cli'
+import { entryOf } from '@orderflow/stack'
 import type { Book, StoredOrder, StoredPayment } from './book.ts'
 
 /** A document by its key without Dapr’s prefix `<app-id>||`. */

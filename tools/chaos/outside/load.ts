@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { KafkaConnection } from '@orderflow/cli'
+import type { KafkaConnection } from '@orderflow/stack'
 import type { Book } from '../ledger/book.ts'
 import type { Load } from '../load/http-load.ts'
 import { outsideOrder } from '../load/orders.ts'

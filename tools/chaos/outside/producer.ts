@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { KafkaConnection } from '@orderflow/cli'
+import type { KafkaConnection } from '@orderflow/stack'
 import { createProducer, type OutsideRecord } from '@orderflow/test-kit'
 
 export interface OutsideProducer {

@@ -1,5 +1,6 @@
-import { entryOf, poll } from '@orderflow/cli'
 import type { Order } from '@orderflow/order-service/order'
+import { entryOf } from '@orderflow/stack'
+import { poll } from '@orderflow/stack/base'
 import { send } from '../clients/api.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { Book } from '../ledger/book.ts'

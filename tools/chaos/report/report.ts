@@ -1,5 +1,5 @@
 import { cpus, loadavg } from 'node:os'
-import type { LocalStore } from '@orderflow/cli'
+import type { LocalStore } from '@orderflow/stack'
 import type { Death } from '../cluster/supervisor.ts'
 import { evidence, type Finding, totals } from '../ledger/audit.ts'
 import type { Book } from '../ledger/book.ts'

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { cacheFolder, type ProvisionOptions, repository, runTool } from '@orderflow/cli'
+import { cacheFolder, repository, runTool } from '@orderflow/stack/base'
+import type { ProvisionOptions } from '@orderflow/stack/internals'
 
 // Podman builds the images. It needs no engine in the background, and reads the same Dockerfiles as Docker. Its images are in a folder of the cache.
 

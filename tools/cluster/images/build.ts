@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
 import { linkSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { baseImage, cacheFolder, docker, ensureImages, nodeImage, reportError, withLock } from '@orderflow/cli'
+import { cacheFolder, reportError } from '@orderflow/stack/base'
+import { withLock } from '@orderflow/stack/internals'
+import { docker, ensureImages, images } from '@orderflow/stack/machine'
 import { archivesFolder, indexFile, readArchives } from './archives.ts'
 import { fileOf, fullName, ownImages, type ProgramImage, programImageOf } from './names.ts'
 
@@ -12,7 +14,7 @@ const lockTimeoutMs = 60 * 60_000
 const label = 'orderflow.recipe'
 const recipe = join(import.meta.dirname, 'program')
 /** The images on which the others are based, in the order of their recipes. */
-const bases = [baseImage, nodeImage]
+const bases = [images.base, images.node]
 const onProgress = (line: string) => console.log(line)
 const [sources = '.', ...names] = process.argv.slice(2)
 

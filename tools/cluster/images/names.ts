@@ -1,4 +1,6 @@
-import { daprdImage, kafkaImage, mongoImage, postgresqlImage, serviceImage, services } from '@orderflow/cli'
+import { services } from '@orderflow/stack'
+import { serviceImage } from '@orderflow/stack/internals'
+import { images } from '@orderflow/stack/machine'
 import { clusterVersions, daprPrograms, type ProgramName, programFile } from '../programs/programs.ts'
 
 /** An image that contains one program of the cluster. */
@@ -41,7 +43,7 @@ export const programImageOf = (name: string): ProgramImage | undefined =>
   programImages.find(({ names }) => names.includes(name))
 
 /** The images that Dapr needs. The first name selects the image with all programs of the control plane. */
-export const imagesOfDapr = [daprImages[0] as string, daprdImage]
+export const imagesOfDapr = [daprImages[0] as string, images.daprd]
 
 export const setupImage = serviceImage('setup')
 
@@ -54,7 +56,7 @@ export const ownImages: Readonly<Record<string, { service: string; target: strin
 }
 
 /** The images of the servers in manifests/. */
-export const serverImages = { kafka: kafkaImage, postgresql: postgresqlImage, mongo: mongoImage }
+export const serverImages = { kafka: images.kafka, postgresql: images.postgresql, mongo: images.mongo }
 
 /** Returns the name with registry and tag, as containerd and the kubelet write it. */
 export function fullName(name: string): string {

@@ -1,4 +1,4 @@
-import { entryOf } from '@orderflow/cli'
+import { entryOf } from '@orderflow/stack'
 import { readArchives } from '../images/archives.ts'
 import { containerdSocket } from './configuration.ts'
 import { inNode, type Node } from './node.ts'

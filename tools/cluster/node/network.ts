@@ -1,4 +1,4 @@
-import { runTool } from '@orderflow/cli'
+import { runTool } from '@orderflow/stack/base'
 import { type Node, runInNode } from './node.ts'
 
 // The nodes are ports of a bridge in the first node. A pair of virtual devices connects the bridge with this machine, so that processes of this

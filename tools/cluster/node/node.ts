@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { closeSync, globSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { eventually, runTool } from '@orderflow/cli'
+import { eventually, runTool } from '@orderflow/stack/base'
 import { programFile } from '../programs/programs.ts'
 
 // A node is a set of namespaces with its own network, mounts and host name. All nodes share the process namespace of the first node, so the end of

@@ -2,17 +2,16 @@ import { execFileSync } from 'node:child_process'
 import { globSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { copyArtifact } from '@orderflow/programs'
+import { cacheFolder, runTool } from '@orderflow/stack/base'
 import {
-  cacheFolder,
-  copyArtifact,
   hashOf,
   java,
   maven,
   type Provisioned,
   type ProvisionOptions,
   provisionTools,
-  runTool,
-} from '@orderflow/cli'
+} from '@orderflow/stack/internals'
 
 import { checkHash, clusterVersions, ensurePrograms, programFile } from './programs.ts'
 

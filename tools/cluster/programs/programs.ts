@@ -1,17 +1,14 @@
 import { copyFileSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { CliError, cacheFolder, runTool, versions } from '@orderflow/stack/base'
 import {
   buildTime,
-  CliError,
-  cacheFolder,
   go,
   type Provisioned,
   type ProvisionOptions,
   provisionTools,
-  runTool,
-  versions,
   withHeartbeat,
-} from '@orderflow/cli'
+} from '@orderflow/stack/internals'
 
 // No package registry has the programs of a cluster, so they are built from Go modules. Each program has a folder in the cache. A new version
 // rebuilds only its own program.

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
-import { aptGetInstall, CliError, canAptGet, type ProvisionOptions, runTool } from '@orderflow/cli'
+import { CliError, runTool } from '@orderflow/stack/base'
+import { aptGetInstall, canAptGet, type ProvisionOptions } from '@orderflow/stack/internals'
 
 /** The Debian packages of a cluster, and a file of each. Podman builds the images. */
 const packages: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
-import { localFolder, repository } from '@orderflow/cli'
+import { localFolder, repository } from '@orderflow/stack/base'
 import { contextName } from '../node/certificates.ts'
 import { clientFolders } from '../programs/programs.ts'
 

@@ -1,6 +1,7 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { buildServiceImages, CliError, isAlive, type ProvisionOptions, repository, runTool } from '@orderflow/cli'
+import { CliError, repository, runTool } from '@orderflow/stack/base'
+import { buildServiceImages, isAlive, type ProvisionOptions } from '@orderflow/stack/internals'
 import { type Clients, createClients } from '../clients.ts'
 import type { Cluster } from '../cluster.ts'
 import { ensureArchives } from '../images/archives.ts'

@@ -1,7 +1,7 @@
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { CliError } from '@orderflow/cli'
+import type { CliError } from '@orderflow/stack/base'
 import { expect } from 'chai'
 import { clusterOfKind } from './running.ts'
 

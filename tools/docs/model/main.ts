@@ -1,7 +1,8 @@
 // `make -C tools model` checks each model with TLC, complete and without each guard (tools/docs/model/README.md).
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
-import { ensureTlc, timed } from '@orderflow/cli'
+import { ensureTlc } from '@orderflow/programs'
+import { timed } from '@orderflow/stack/base'
 import { configurations } from './configurations.ts'
 import { runAll } from './run.ts'
 import { check } from './tlc.ts'

@@ -2,7 +2,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { addressAt, defaultPorts, repository, serviceNamed } from '@orderflow/cli'
+import { addressAt, defaultPorts, serviceNamed } from '@orderflow/stack'
+import { repository } from '@orderflow/stack/base'
 import { copyRepository } from '@orderflow/test/repository-copy'
 import { takeMonitor } from './monitor.ts'
 import { takeAlert, takeTrace, unpayable, untilScraped } from './observed.ts'

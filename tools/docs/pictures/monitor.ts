@@ -4,10 +4,11 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { addressAt, eventually, repository, serviceNamed } from '@orderflow/cli'
-import { openBrowser } from '@orderflow/cli/browser'
 import type { DeadLetterEntry } from '@orderflow/event-monitor/api'
 import { type Picture, takePictures } from '@orderflow/event-monitor/screenshots'
+import { addressAt, serviceNamed } from '@orderflow/stack'
+import { eventually, repository } from '@orderflow/stack/base'
+import { openBrowser } from '@orderflow/stack/browser'
 
 interface Options {
   orders: string

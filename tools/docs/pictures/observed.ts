@@ -1,7 +1,9 @@
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { defaultPorts, eventually, jaegerUrl, repository } from '@orderflow/cli'
-import { openBrowser } from '@orderflow/cli/browser'
+import { defaultPorts } from '@orderflow/stack'
+import { eventually, repository } from '@orderflow/stack/base'
+import { openBrowser } from '@orderflow/stack/browser'
+import { jaegerUrl } from '@orderflow/stack/internals'
 
 const folder = join(repository, 'docs/pictures')
 const viewport = { width: 1100, height: 1400 }

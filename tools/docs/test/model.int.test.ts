@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { ensureTlc, repository } from '@orderflow/cli'
+import { ensureTlc } from '@orderflow/programs'
+import { repository } from '@orderflow/stack/base'
 import { expect } from 'chai'
 import { configurations } from '../model/configurations.ts'
 import { check } from '../model/tlc.ts'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { repository } from '@orderflow/cli'
+import { repository } from '@orderflow/stack/base'
 import { expect } from 'chai'
 import { configurations, readGuards, readModels } from '../model/configurations.ts'
 import { runAll } from '../model/run.ts'

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { CliError } from '@orderflow/cli'
+import { CliError } from '@orderflow/stack/base'
 import { expect } from 'chai'
 import { createRepository, requireOwnPackages } from '../repository.ts'
 

@@ -1,5 +1,5 @@
-import { streamMetrics } from '@orderflow/cli'
 import { createMetrics } from '@orderflow/service-kit/metrics'
+import { streamMetrics } from '@orderflow/stack/internals'
 import { type Metric, Registry } from 'prom-client'
 import type { Page } from '../pages.ts'
 import { code, referencePage, section } from './markdown.ts'

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { repository } from '@orderflow/cli'
+import { repository } from '@orderflow/stack/base'
 import { anchorsOf } from '@orderflow/test/markdown'
 import { expect } from 'chai'
 import { linked } from '../links.ts'

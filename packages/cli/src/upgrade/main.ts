@@ -1,10 +1,10 @@
 import { dirname } from 'node:path'
-import { reportError } from '../lib/error.ts'
 import { move } from './move.ts'
+import { UpgradeError } from './run.ts'
 import { steps } from './steps.ts'
 
 // `./orderflow upgrade` of the installed version starts this program of the new version, before the new packages are installed. So this program and its
-// imports may use only modules of Node, and run with the Node of the installed version. Every later version must keep its path and its arguments:
+// imports use only modules of Node, and run with the Node of the installed version. Every later version must keep its path and its arguments:
 // node src/upgrade/main.js APPLICATION [ARCHIVES].
 // Ctrl-C also ends the command that runs for the current step. Its failure then prints the way back.
 process.on('SIGINT', () => {})
@@ -13,5 +13,8 @@ try {
   const cli = dirname(dirname(import.meta.dirname))
   await move({ application, archives, cli, steps, print: (text) => console.log(text) })
 } catch (error) {
-  reportError(error)
+  if (!(error instanceof UpgradeError)) throw error
+  console.error(`error: ${error.message}`)
+  if (error.nextStep) console.error(`next: ${error.nextStep}`)
+  process.exitCode = 1
 }

@@ -1,9 +1,8 @@
 import { join } from 'node:path'
-import { CliError } from '../lib/error.ts'
-import { checkClone, git, stage } from '../lib/git.ts'
-import { npmInstall, runInTerminal, runTool } from '../lib/run-tool.ts'
+import { checkClone, git, stage } from './git.ts'
 import { replacementOf } from './packages.ts'
 import { generateTitle, type Plan, planText, releaseIn, undoText, updateTitle } from './plan.ts'
+import { npmInstall, run, runInTerminal, UpgradeError } from './run.ts'
 import { isNewer, type Step, stepsAfter } from './steps.ts'
 
 const buildNewer =
@@ -23,7 +22,7 @@ export interface Move {
 
 /**
  * Moves an application to new packages, on a branch with a commit for each change.
- * @throws {CliError} `usage` before the first change, `upgrade-failed` after it
+ * @throws {UpgradeError} before or after the first change
  */
 export async function move(given: Move): Promise<void> {
   const { application, archives, print } = given
@@ -31,11 +30,11 @@ export async function move(given: Move): Promise<void> {
   const replacePackages = replacementOf(application, plan.after.version, archives)
   print(planText(plan))
   const again = 'go back, correct the cause, and upgrade again'
-  const run = (title: string, work: () => unknown, advice = again) => runStep(plan, { title, work, advice, print })
+  const step = (title: string, work: () => unknown, advice = again) => runStep(plan, { title, work, advice, print })
 
   let packages: string[] = []
   await git(application, 'switch', '--quiet', '--create', plan.branch)
-  await run(updateTitle(plan.after), async () => {
+  await step(updateTitle(plan.after), async () => {
     packages = [...replacePackages(), 'package-lock.json']
     await npmInstall(application)
     await stage(application, packages)
@@ -43,13 +42,13 @@ export async function move(given: Move): Promise<void> {
   })
   // Steps come first, because the new version may be unable to read the old services.json.
   for (const { title, why, change } of plan.steps) {
-    await run(title, async () => {
+    await step(title, async () => {
       await change?.(application)
       await commit(application, title, why)
     })
   }
-  await run(generateTitle(plan.after), async () => {
-    const printed = await runTool('./orderflow', ['generate'], { cwd: application })
+  await step(generateTitle(plan.after), async () => {
+    const printed = await run(application, './orderflow', ['generate'])
     const written = Array.from(printed.matchAll(/^written: (.+)$/gm), ([, path = '']) => path)
     await stage(application, written)
     await commit(application, generateTitle(plan.after))
@@ -59,7 +58,7 @@ export async function move(given: Move): Promise<void> {
     const code = runInTerminal('make', ['--no-print-directory', '-C', application, 'test'])
     if (code !== 0) throw new Error(`exit code ${code}`)
   }
-  await run('make test', test, `correct the cause on the branch ${plan.branch}, and run make test again`)
+  await step('make test', test, `correct the cause on the branch ${plan.branch}, and run make test again`)
   print(
     [
       `${plan.branch} is ready, and its tests pass. If the stack runs, make up restarts it, one service after the other.`,
@@ -72,20 +71,19 @@ export async function move(given: Move): Promise<void> {
 async function planOf({ application, archives, cli, steps }: Move): Promise<Plan> {
   const [before, after] = [releaseIn(join(application, 'node_modules/@orderflow/cli')), releaseIn(cli)]
   if (!isNewer(after.version, before.version)) {
-    throw new CliError(
-      'usage',
+    throw new UpgradeError(
       `the packages ${archives === undefined ? 'in the registry' : `in ${archives}`} have version ${after.version}, but the application already has version ${before.version}`,
       { nextStep: archives === undefined ? 'name a newer version' : buildNewer },
     )
   }
   const branch = `upgrade-${after.version}`
   if ((await git(application, 'branch', '--list', branch)) !== '') {
-    throw new CliError('usage', `the branch ${branch} already exists`, {
+    throw new UpgradeError(`the branch ${branch} already exists`, {
       nextStep: `continue on it (git switch ${branch}), or delete it (git branch -D ${branch}) and run this again`,
     })
   }
   await git(application, 'var', 'GIT_AUTHOR_IDENT').catch((cause: Error) => {
-    throw new CliError('usage', `Git cannot commit: ${cause.message}`, {
+    throw new UpgradeError(`Git cannot commit: ${cause.message}`, {
       nextStep: 'git config user.name NAME && git config user.email ADDRESS, then run this again',
       cause,
     })
@@ -108,7 +106,7 @@ async function runStep({ base, branch }: Plan, { title, work, advice, print }: S
   try {
     await work()
   } catch (cause) {
-    throw new CliError('upgrade-failed', `“${title}” failed: ${(cause as Error).message}`, {
+    throw new UpgradeError(`“${title}” failed: ${(cause as Error).message}`, {
       nextStep: `${advice}. To go back: git add --all && git switch --force ${base} && git branch -D ${branch}`,
       cause,
     })

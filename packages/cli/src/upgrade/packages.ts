@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
-import { CliError } from '../lib/error.ts'
+import { UpgradeError } from './run.ts'
 
 interface Manifest {
   name: string
@@ -18,7 +18,7 @@ const readManifest = (file: string) => JSON.parse(readFileSync(file, 'utf8')) as
  * Reads the manifests of an application and the new archives. Returns a function that writes the new version into each package.json, replaces the
  * archives, and returns the written paths.
  * @param archives the folder of the new archives; undefined if the application installs its packages from a registry
- * @throws {CliError} `usage` if an archive is missing or unsuitable
+ * @throws {UpgradeError} if an archive is missing or unsuitable
  */
 export function replacementOf(application: string, version: string, archives: string | undefined): () => string[] {
   const rootFile = join(application, 'package.json')
@@ -75,7 +75,7 @@ function archivesReplacement(
     for (const other of needed) used.add(other)
   }
   if (unsuitable.length > 0) {
-    throw new CliError('usage', `${archives} lacks archives that the application needs: ${unsuitable.join(', ')}`, {
+    throw new UpgradeError(`${archives} lacks archives that the application needs: ${unsuitable.join(', ')}`, {
       nextStep: `in a clone of orderflow, run make -C tools packages VERSION=${version}, then ./orderflow upgrade CLONE/dist/packages`,
     })
   }

@@ -11,7 +11,7 @@ export interface Step {
   why: string
   /** The effect on stored data, topics or `.env`, and the way back. Without this field, all of them stay the same. */
   outsideGit?: { effect: string; undo: string }
-  /** Refuses the upgrade before it changes a file. Throws a CliError whose next step is the command to run first. */
+  /** Refuses the upgrade before it changes a file. Throws an UpgradeError whose next step is the command to run first. */
   check?: (application: string) => void
   /**
    * Changes files of the application. The new packages are installed, and the generated files are still those of the old version. Changes nothing if the

@@ -1,11 +1,10 @@
 import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { outdatedFiles } from '../generate/files.ts'
-import { CliError } from '../lib/error.ts'
-import { git } from '../lib/git.ts'
-import { repository } from '../lib/paths.ts'
-import { runInTerminal, runTool } from '../lib/run-tool.ts'
+import { CliError, repository } from '@orderflow/stack/base'
+import { outdatedFiles } from '@orderflow/stack/generate'
+import { git } from './git.ts'
+import { run, runInTerminal } from './run.ts'
 
 const buildPackages =
   'run make -C tools packages in a newer clone of orderflow, then ./orderflow upgrade CLONE/dist/packages'
@@ -87,7 +86,7 @@ export async function newCli(
   }
   if (!current.startsWith('file:')) {
     const args = ['pack', '--loglevel=error', '--pack-destination', temporary, `@orderflow/cli@${asked ?? 'latest'}`]
-    return { archive: join(temporary, (await runTool('npm', args, { cwd: application })).trim()) }
+    return { archive: join(temporary, (await run(application, 'npm', args)).trim()) }
   }
   if (asked === undefined)
     throw new CliError('usage', 'the folder of the new packages is missing', { nextStep: buildPackages })
@@ -103,7 +102,7 @@ export async function newCli(
 
 /** @throws {CliError} `usage` if the archive is damaged */
 export async function unpack(archive: string, folder: string): Promise<void> {
-  await runTool('tar', ['-xzf', archive, '-C', folder], { cwd: folder }).catch((cause: Error) => {
+  await run(folder, 'tar', ['-xzf', archive, '-C', folder]).catch((cause: Error) => {
     throw new CliError('usage', `${archive} cannot be unpacked: ${cause.message}`, { nextStep: buildPackages, cause })
   })
 }

@@ -1,8 +1,8 @@
 import type { Demo } from '@orderflow/service-kit/application'
+import { application } from '@orderflow/stack'
+import { CliError } from '@orderflow/stack/base'
 import { expect } from 'chai'
-import { checkDemo } from '../../src/commands/check-demo.ts'
-import { CliError } from '../../src/lib/error.ts'
-import { application } from '../../src/lib/services.ts'
+import { checkDemo } from '../../src/commands/work/check-demo.ts'
 
 describe('checkDemo', () => {
   const demo = application.demo as Demo

@@ -3,10 +3,10 @@ import { writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { services } from '@orderflow/stack'
+import { repository } from '@orderflow/stack/base'
+import { processNamesWith } from '@orderflow/stack/internals'
 import { expect } from 'chai'
-import { repository } from '../../src/lib/paths.ts'
-import { services } from '../../src/lib/services.ts'
-import { processNamesWith } from '../../src/processes/plan.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 
 const cli = (args: string[], env = {}) =>

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { stringifyMasked } from '../../src/commands/demo.ts'
+import { stringifyMasked } from '../../src/commands/run/demo.ts'
 
 describe('stringifyMasked', () => {
   it('masks all personal fields of the contract', () => {

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process'
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { repository } from '@orderflow/stack/base'
 import { expect } from 'chai'
-import { repository } from '../../src/lib/paths.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 
 /** Runs the command on a simulated machine that has only these programs. Each program prints a text and succeeds. */

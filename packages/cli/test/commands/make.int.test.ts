@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
+import { repository } from '@orderflow/stack/base'
 import { expect } from 'chai'
-import { repository } from '../../src/lib/paths.ts'
 
 /** Returns the arguments that a target passes to ./orderflow. A program that prints its arguments takes the place of ./orderflow. */
 function argumentsOf(target: string, variables: Record<string, string>): string[] {

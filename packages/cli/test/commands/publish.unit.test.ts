@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { application, ofServices } from '@orderflow/stack'
+import { CliError } from '@orderflow/stack/base'
 import { expect } from 'chai'
-import { nextStep, publish, readEventFile } from '../../src/commands/publish.ts'
-import { CliError } from '../../src/lib/error.ts'
-import { application, ofServices } from '../../src/lib/services.ts'
+import { nextStep, publish, readEventFile } from '../../src/commands/publish/publish.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 
 describe('readEventFile', () => {
@@ -60,7 +60,9 @@ describe('readEventFile', () => {
     const CreationDate = '2026-11-21T10:00:00Z'
     const event = { AppId: id, AppName: 'older', Version: 1, Name: 'PaymentApproved', CreationDate, Payload }
     writeFileSync(file, JSON.stringify(event))
-    const error = await publish({ file, key: undefined, raw: false }).catch((error: unknown) => error)
+    const error = await publish({ args: [file], text: () => undefined, flag: () => undefined }).catch(
+      (error: unknown) => error,
+    )
     expect(error)
       .to.be.instanceOf(CliError)
       .with.property(

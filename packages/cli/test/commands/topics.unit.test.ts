@@ -1,6 +1,8 @@
+import { dayMs } from '@orderflow/stack/operate'
 import { expect } from 'chai'
-import { region, retentionOf } from '../../src/commands/topics.ts'
-import { dayMs } from '../../src/kafka/retention.ts'
+import type { Given } from '../../src/command-line.ts'
+import { command } from '../../src/commands/operate/region.ts'
+import { retentionOf } from '../../src/commands/operate/retention.ts'
 
 describe('the retention of events', () => {
   it('accepts a number of days, or forever', () => {
@@ -15,9 +17,14 @@ describe('the retention of events', () => {
 })
 
 describe('./orderflow region', () => {
+  afterEach(() => {
+    delete process.env.Stream__Brokers
+  })
   for (const [role, minutes] of [[undefined], ['standby'], ['active', '1.5'], ['active', '-1'], ['active', 'ten']]) {
     it(`refuses ${role} with ${minutes} minutes before any change`, async () => {
-      const refusal = await region(role, minutes, {}).catch((error: Error & { code?: string }) => error)
+      process.env.Stream__Brokers = 'unused:9092'
+      const given = { args: role ? [role] : [], text: () => minutes } as unknown as Given
+      const refusal = await Promise.resolve(command.run(given)).catch((error: Error & { code?: string }) => error)
       expect(refusal).to.have.property('code', 'usage')
     })
   }

@@ -5,8 +5,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { CliError } from '../../src/lib/error.ts'
 import { move } from '../../src/upgrade/move.ts'
+import { UpgradeError } from '../../src/upgrade/run.ts'
 import type { Step } from '../../src/upgrade/steps.ts'
 import { newCli } from '../../src/upgrade/upgrade.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
@@ -33,7 +33,7 @@ describe('an upgrade', () => {
   const upgradeWith = (given: { archives: string; cli: string }, steps: Step[] = []) =>
     move({ application: application.folder, ...given, steps, print: (text) => void printed.push(text) })
   const upgradeTo = (version: string, steps: Step[] = []) => upgradeWith(archivesOf(version), steps)
-  const refusal = (work: Promise<unknown>): Promise<CliError> =>
+  const refusal = (work: Promise<unknown>): Promise<UpgradeError> =>
     work.then(
       () => expect.fail('no refusal'),
       (error) => error,
@@ -135,7 +135,7 @@ describe('an upgrade', () => {
       )
     }
     const check = () => {
-      throw new CliError('usage', 'the log has events of version 1', { nextStep: './orderflow rebuild' })
+      throw new UpgradeError('the log has events of version 1', { nextStep: './orderflow rebuild' })
     }
     expect(await refusal(upgradeTo('2.0.0', [{ ...rename, check }]))).to.include({ nextStep: './orderflow rebuild' })
     application.git('branch', 'upgrade-2.0.0')

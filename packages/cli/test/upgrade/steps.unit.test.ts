@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { repository } from '@orderflow/stack/base'
 import { expect } from 'chai'
-import { repository } from '../../src/lib/paths.ts'
 import { steps } from '../../src/upgrade/steps.ts'
 import { temporaryFolder } from '../support.ts'
 import { write } from './small-application.ts'

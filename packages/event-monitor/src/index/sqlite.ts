@@ -3,7 +3,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 
 /**
  * The largest number of kept statements. The monitor has fewer SQL texts, because they contain placeholders instead of
- * values (packages/cli/lint/no-values-in-sql.grit).
+ * values (tools/programs/rules/no-values-in-sql.grit).
  */
 const maxStatements = 50
 

@@ -1,4 +1,4 @@
-import { eventually } from '@orderflow/cli'
+import { eventually } from '@orderflow/stack/base'
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
 import { entry, entryDetail, job } from './support/dead-sample.ts'

@@ -1,4 +1,4 @@
-import { eventually } from '@orderflow/cli'
+import { eventually } from '@orderflow/stack/base'
 import { expect } from 'chai'
 import { pageTests } from './support/page-tests.ts'
 import { completenessOf, noteRow, rowOf } from './support/sample.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { eventually } from '@orderflow/cli'
+import { eventually } from '@orderflow/stack/base'
 import { expect } from 'chai'
 import type { CDPSession } from 'playwright-core'
 import { pageTests } from './support/page-tests.ts'

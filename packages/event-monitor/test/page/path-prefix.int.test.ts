@@ -1,4 +1,4 @@
-import { eventually } from '@orderflow/cli'
+import { eventually } from '@orderflow/stack/base'
 import { expect } from 'chai'
 import { sampleAnswers } from './support/answers.ts'
 import { pageTests } from './support/page-tests.ts'

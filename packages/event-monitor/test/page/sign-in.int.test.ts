@@ -1,5 +1,5 @@
-import { eventually } from '@orderflow/cli'
-import { openPage } from '@orderflow/cli/browser'
+import { eventually } from '@orderflow/stack/base'
+import { openPage } from '@orderflow/stack/browser'
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
 import { paths } from '../../src/api/index.ts'

@@ -11,22 +11,22 @@ import {
   type KafkaConnection,
   kafkaPasswords,
   ofServices,
-  operatorUser,
-  pemOf,
   postgresqlUri,
+  type RunningStack,
   type Service,
   type StackPorts,
-  type StackTokens,
   securedKafka,
   services,
   sidecarUri,
   variableOf,
   withLogin,
-} from '@orderflow/cli'
+} from '@orderflow/stack'
+import { pemOf } from '@orderflow/stack/base'
+import { operatorUser } from '@orderflow/stack/operate'
 
 export interface ComposeSettings {
   secrets: Record<string, string>
-  tokens: StackTokens
+  tokens: RunningStack['tokens']
   addresses: Addresses
   /** Returns the connection of a Kafka user, by default with the password of `.env`. */
   kafkaAs: (user: string, password?: string) => KafkaConnection

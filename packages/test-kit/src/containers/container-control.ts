@@ -1,16 +1,15 @@
 import {
   groupMembers,
   groupMissing,
-  type InnerRequest,
   type KafkaConnection,
   kafkaMissing,
-  type Missing,
   podOf,
+  type RunningStack,
   type Service,
   services,
   sidecarOf,
-  withRetries,
-} from '@orderflow/cli'
+} from '@orderflow/stack'
+import { withRetries } from '@orderflow/stack/base'
 import type { Stores } from '../stacks/stores.ts'
 import { openContainer } from './container.ts'
 
@@ -29,7 +28,12 @@ const groupOf = (name: ContainerName) => serviceOf(name).name
 
 /** Controls the containers of a Compose project, with the same readiness checks as in the local stack. */
 export function controlContainers(project: string, kafka: KafkaConnection, stores: Stores) {
-  async function ask(service: string, port: number, path: string, request: InnerRequest = {}) {
+  async function ask(
+    service: string,
+    port: number,
+    path: string,
+    request: Parameters<RunningStack['askInside']>[3] = {},
+  ) {
     const script = `const { url, request } = JSON.parse(process.env.ASKED)
       const answer = await fetch(url, request)
       console.log(JSON.stringify({ status: answer.status, body: await answer.text() }))`
@@ -41,7 +45,7 @@ export function controlContainers(project: string, kafka: KafkaConnection, store
     return JSON.parse(printed) as { status: number; body: string }
   }
 
-  async function missing(name: ContainerName, stale: ReadonlySet<string>): Promise<Missing> {
+  async function missing(name: ContainerName, stale: ReadonlySet<string>): Promise<string | undefined> {
     if (name === 'kafka') return await kafkaMissing(kafka)
     if (name === 'mongo' || name === 'postgresql') {
       await stores.ping()

@@ -4,19 +4,15 @@ import { dirname, join, relative } from 'node:path'
 import {
   type Brokers,
   defaultPorts,
-  docker,
-  ensureImages,
   entryOf,
   freePorts,
   operateProgram,
-  programFile,
   type RunningStack,
-  reaperImage,
-  repository,
   services,
   storedServices,
-  testFolder,
-} from '@orderflow/cli'
+} from '@orderflow/stack'
+import { programFile, repository, testFolder } from '@orderflow/stack/base'
+import { docker, ensureImages, images } from '@orderflow/stack/machine'
 import { getContainerRuntimeClient, getReaper } from 'testcontainers'
 import { domainDocuments } from '../domain-documents.ts'
 import { isPartial, nameOf, type Operator, type TestStack, untilComplete } from '../operator.ts'
@@ -46,7 +42,7 @@ const logFile = join(testFolder('containers'), 'containers.log')
 export async function startContainers(copy: ApplicationCopy, brokers: Brokers = 1): Promise<ContainerStack> {
   const ports = await freePorts()
   const project = `orderflow-test-${randomBytes(4).toString('hex')}`
-  await ensureImages({ onProgress: () => {}, signal: undefined }, [reaperImage])
+  await ensureImages({ onProgress: () => {}, signal: undefined }, [images.reaper])
   const reaper = await getReaper(await getContainerRuntimeClient())
   reaper.addComposeProject(project)
   rmSync(logFile, { force: true })

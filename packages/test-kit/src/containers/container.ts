@@ -1,4 +1,4 @@
-import { eventually } from '@orderflow/cli'
+import { eventually } from '@orderflow/stack/base'
 import { getContainerRuntimeClient } from 'testcontainers'
 
 /** The parts of Docker’s description of a container that tests use. */

@@ -12,7 +12,7 @@ export class SelectionError extends Error {
   }
 }
 
-const otherFolders = /(^|\/)(node_modules|dist|template|\..+)$/
+const otherFolders = /(^|\/)(node_modules|dist|templates?|\..+)$/
 
 /**
  * Returns the test files below a folder. The slow tests of the folders `tools` and `test` come first, so that Mocha's parallel processes end at about the

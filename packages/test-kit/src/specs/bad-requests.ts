@@ -1,5 +1,5 @@
-import { type RunningStack, urlOf } from '@orderflow/cli'
 import { send } from '@orderflow/service-kit/testing'
+import { type RunningStack, urlOf } from '@orderflow/stack'
 import { badRequestsOf, expectRefused, refusalTitle } from './bad-request-cases.ts'
 import type { TestedService } from './tested-services.ts'
 

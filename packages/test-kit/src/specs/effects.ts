@@ -1,5 +1,6 @@
-import { eventually, type RunningStack, urlOf } from '@orderflow/cli'
 import { createSigner, type SubjectEvent, send, signatureHeader } from '@orderflow/service-kit/testing'
+import { type RunningStack, urlOf } from '@orderflow/stack'
+import { eventually } from '@orderflow/stack/base'
 import { expect } from 'chai'
 import { createProducer, type OutsideRecord, openLog } from '../kafka.ts'
 import type { TestedService } from './tested-services.ts'

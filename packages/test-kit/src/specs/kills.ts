@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { eventually, type RunningStack, sidecarOf } from '@orderflow/cli'
 import type { SubjectEvent } from '@orderflow/service-kit/testing'
+import { type RunningStack, sidecarOf } from '@orderflow/stack'
+import { eventually } from '@orderflow/stack/base'
 import { expect } from 'chai'
 import { createProducer } from '../kafka.ts'
 import { effectOf, expectAnnouncedOnce, listedIds, recordOf } from './effects.ts'

@@ -1,4 +1,4 @@
-import type { RunningStack } from '@orderflow/cli'
+import type { RunningStack } from '@orderflow/stack'
 import { expect } from 'chai'
 import type { Operator } from '../operator.ts'
 import { badRequests } from './bad-requests.ts'

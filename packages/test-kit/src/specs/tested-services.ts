@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { doesConsume, repository, type Service, services } from '@orderflow/cli'
 import type { EventType } from '@orderflow/envelope'
 import {
   type AllParts,
@@ -14,6 +13,8 @@ import {
   type ServiceDefinition,
 } from '@orderflow/service-kit'
 import { FakeSidecar, type Subject } from '@orderflow/service-kit/testing'
+import { doesConsume, type Service, services } from '@orderflow/stack'
+import { repository } from '@orderflow/stack/base'
 
 export interface TestedService extends Service {
   definition: ServiceDefinition

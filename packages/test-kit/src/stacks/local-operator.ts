@@ -8,13 +8,13 @@ import {
   localPostgresql,
   operateProgram,
   type RunningStack,
-  repository,
   type StackPorts,
   serversOf,
   serviceNamed,
   sidecarOf,
   storedServices,
-} from '@orderflow/cli'
+} from '@orderflow/stack'
+import { repository } from '@orderflow/stack/base'
 import { domainDocuments } from '../domain-documents.ts'
 import { isPartial, nameOf, type Operator, untilComplete } from '../operator.ts'
 import { type Ended, runIn } from './run-in.ts'

@@ -1,4 +1,4 @@
-import { inDatabase, storedServices } from '@orderflow/cli'
+import { inDatabase, storedServices } from '@orderflow/stack'
 import { MongoClient } from 'mongodb'
 import { Pool } from 'pg'
 

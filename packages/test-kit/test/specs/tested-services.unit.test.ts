@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Service, services } from '@orderflow/cli'
+import { type Service, services } from '@orderflow/stack'
 import { expect } from 'chai'
 import { withSubject } from '../../src/specs/tested-services.ts'
 

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { CliError } from '@orderflow/cli'
+import { CliError } from '@orderflow/stack/base'
 import type { Frame } from './stage.ts'
 
 /** @throws {CliError} if this machine has no ffmpeg */

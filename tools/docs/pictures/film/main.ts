@@ -1,7 +1,7 @@
-// `make -C tools film` follows docs/first-order.md as its reader, and makes its film.
+// `make -C tools pictures FILM=1` follows docs/first-order.md as its reader, and makes its film.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { CliError, reportError, repository } from '@orderflow/cli'
+import { CliError, reportError, repository } from '@orderflow/stack/base'
 import { type BrowserReader, createBrowserReader } from '@orderflow/test/browser-reader'
 import { type Step, stepsOf } from '@orderflow/test/document'
 import { copyRepository } from '@orderflow/test/repository-copy'

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { openBrowser } from '@orderflow/cli/browser'
+import { openBrowser } from '@orderflow/stack/browser'
 import type { Locator, Page } from 'playwright-core'
 import type { RecordedLine } from '../recording.ts'
 import { colourStyle, elementOf, escaped, rowsOf } from '../terminal-text.ts'

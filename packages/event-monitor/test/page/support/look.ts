@@ -1,7 +1,7 @@
 // Takes wide and narrow pictures of each view with sample data.
 // Usage: packages/cli/node packages/event-monitor/test/page/support/look.ts [FOLDER [VIEWS...]]
 import { join } from 'node:path'
-import { openBrowser } from '@orderflow/cli/browser'
+import { openBrowser } from '@orderflow/stack/browser'
 import { type Picture, takePictures } from '../../../page/screenshots.ts'
 import { builtPage } from './built-page.ts'
 import { FakeMonitor } from './monitor.ts'

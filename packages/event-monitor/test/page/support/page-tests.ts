@@ -1,4 +1,4 @@
-import { openBrowser, openPage } from '@orderflow/cli/browser'
+import { openBrowser, openPage } from '@orderflow/stack/browser'
 import { after, afterEach, before, beforeEach } from 'mocha'
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { builtPage } from './built-page.ts'

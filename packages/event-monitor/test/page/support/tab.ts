@@ -1,4 +1,4 @@
-import { openPage, watchErrors } from '@orderflow/cli/browser'
+import { openPage, watchErrors } from '@orderflow/stack/browser'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 
 /** A tested page, the errors in its console, and its requests to other hosts than the monitor. */

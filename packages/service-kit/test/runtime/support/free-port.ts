@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 
 /**
  * The ports that tests of this package use. They are above the ports of `make up` in a test (test/support/free-offset.ts), and below the ports of
- * test stacks (packages/cli/src/lib/free-ports.ts).
+ * test stacks (packages/stack/src/application/free-ports.ts).
  */
 const range = { first: 19_200, size: 800 }
 let next = Math.floor(Math.random() * range.size)

@@ -1,0 +1,1 @@
+export const withId = (path: string, id: string): string => path.replaceAll('{id}', id)

@@ -1,0 +1,62 @@
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { CliError } from '../base/error.ts'
+import { replaceFile } from '../base/files.ts'
+
+/**
+ * The properties with which a stack was started. Later commands read them here, because their shell may have other variables, and a lost disk removes
+ * folders with data.
+ */
+interface StackRecord {
+  /** The value of STACK. */
+  runner?: string
+  portOffset?: number
+  /** The servers of a stack of processes. */
+  store?: string
+  brokers?: number
+  /** The variables of services and sidecars that run as processes (variables.ts). */
+  variables?: Record<string, string>
+  /** The Kafka of a stack of processes. The field is missing until the first broker is formatted. */
+  cluster?: KafkaCluster
+  /** The Kafka of a Compose project, with the volumes that have had a log. `.env` has the other properties of containers. */
+  containers?: { project: string; brokers: number; volumes: string[] }
+}
+
+export interface KafkaCluster {
+  clusterId: string
+  /** The id of each broker's first log folder, by name. The first controllers know each other by these ids (KIP-853). */
+  directories: Record<string, string>
+  /** The brokers that have had a log folder. If such a folder is missing, its disk was lost. */
+  formatted: string[]
+}
+
+/** The file is next to the folder with data, and only its owner can read it: variables may contain secrets. */
+const recordFile = (folder: string) => join(folder, 'stack.json')
+
+/** Returns an empty record before the first start. */
+export function readStack(folder: string): StackRecord {
+  const file = recordFile(folder)
+  if (!existsSync(file)) return {}
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as StackRecord
+  } catch (cause) {
+    throw new CliError('settings', `${file} is invalid: ${(cause as Error).message}`, {
+      nextStep: `correct ${file}, which records how the stack was started`,
+      cause,
+    })
+  }
+}
+
+/** Changes fields of the record. The value undefined removes a field. */
+export function changeStack(
+  folder: string,
+  changes: { [Field in keyof StackRecord]: StackRecord[Field] | undefined },
+): void {
+  const before = JSON.stringify(readStack(folder))
+  const after = { ...JSON.parse(before), ...changes }
+  if (JSON.stringify(after) !== before) replaceFile(recordFile(folder), `${JSON.stringify(after, null, 2)}\n`, 0o600)
+}
+
+export function removeStack(folder: string): void {
+  rmSync(recordFile(folder), { force: true })
+}

@@ -1,0 +1,68 @@
+import { styleText } from 'node:util'
+import { table } from '@orderflow/service-kit/terminal'
+import { withGuidePaths } from './guides.ts'
+
+type Style = Parameters<typeof styleText>[0]
+
+/** Colours text on a terminal, unless NO_COLOR is set. */
+export function paint(style: Style, text: string): string {
+  return styleText(style, text, { stream: process.stdout })
+}
+
+type Colour = 'bold' | 'green' | 'red' | 'dim'
+
+/** A line in one colour. */
+export interface ColouredLine {
+  text: string
+  colour: Colour
+}
+
+/** Returns the lines of a table with a bold header. */
+export function colouredTable(header: string[], rows: readonly { cells: string[]; colour: Colour }[]): ColouredLine[] {
+  const colours: Colour[] = ['bold', ...rows.map(({ colour }) => colour)]
+  return table([header, ...rows.map(({ cells }) => cells)]).map((text, index) => ({
+    text,
+    colour: colours[index] as Colour,
+  }))
+}
+
+export function print(line = ''): void {
+  process.stdout.write(`${withGuidePaths(line)}\n`)
+}
+
+/** Returns a function that prints a line with the seconds since the call of `timed`. */
+export function timed(): (line: string) => void {
+  const startedAt = performance.now()
+  return (line) => {
+    const seconds = ((performance.now() - startedAt) / 1000).toFixed(1).padStart(6)
+    print(`${paint('dim', `${seconds}s`)}  ${line.startsWith('warning:') ? paint('yellow', line) : line}`)
+  }
+}
+
+/** Returns a text such as 45 s, 3 min 20 s, 5 h 12 min or 2 d 3 h. */
+export function formatDuration(ms: number): string {
+  const seconds = Math.floor(ms / 1000)
+  const units: [number, string][] = [
+    [86_400, 'd'],
+    [3_600, 'h'],
+    [60, 'min'],
+    [1, 's'],
+  ]
+  const first = units.findIndex(([size]) => seconds >= size)
+  if (first < 0) return '0 s'
+  let rest = seconds
+  const parts = units.slice(first, first + 2).map(([size, unit]) => {
+    const count = Math.floor(rest / size)
+    rest -= count * size
+    return count > 0 ? `${count} ${unit}` : ''
+  })
+  return parts.filter(Boolean).join(' ')
+}
+
+export const logLines = 40
+
+export interface LogOptions {
+  /** True to print new lines, too, until `signal` aborts. */
+  follow: boolean
+  signal: AbortSignal
+}

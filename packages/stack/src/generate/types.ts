@@ -1,0 +1,79 @@
+import { readFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { eventNames, eventSchemas, inline, newestType } from '@orderflow/envelope'
+import { compile } from 'json-schema-to-typescript'
+import { isInstalled, programFile, repository } from '../application/paths.ts'
+
+type Schema = Parameters<typeof compile>[0]
+
+const contract = 'envelope-schema'
+const engine = relative(repository, dirname(dirname(programFile('@orderflow/envelope'))))
+/** An installed engine is the source of the envelope's schemas. In the engine's repository, the contract is their source. */
+const [source, target] = isInstalled ? [engine, contract] : [contract, engine]
+
+const banner = '// Generated from envelope-schema/schemas/ by make generate. Do not edit.\n'
+
+const read = (name: string) => readFileSync(join(repository, source, 'schemas', name), 'utf8')
+const parse = (name: string) => JSON.parse(read(name)) as Schema
+
+const shared = parse('common.json').$defs ?? {}
+
+/**
+ * Fills in the references to common.json. Otherwise the generator would write a type for each definition with a title. If two schemas use the
+ * definition, the name of the type would get a number.
+ */
+function withoutRefs(schema: Schema): Schema {
+  const { title: _, not: __, 'x-pii': isPersonal, ...filled } = inline(schema, shared)
+  if (isPersonal) filled.description = `${filled.description} Personal data (x-pii).`
+  const properties = Object.entries(filled.properties ?? {}).map(([name, field]) => [name, withoutRefs(field)])
+  if (filled.items && !Array.isArray(filled.items)) filled.items = withoutRefs(filled.items)
+  if (properties.length > 0) return { ...filled, properties: Object.fromEntries(properties) }
+  return filled.type === 'object' ? { ...filled, additionalProperties: true } : filled
+}
+
+function compileType(schema: Schema, name: string): Promise<string> {
+  const { $id: _, ...filled } = withoutRefs(schema)
+  return compile(filled, name, {
+    additionalProperties: false, // undeclared fields are valid, but have no type, because `Omit` and narrowing need exact keys
+    bannerComment: '',
+    format: true,
+    style: { semi: false, singleQuote: true, printWidth: 120 },
+  })
+}
+
+/** Returns an object type instead of an interface, so that a payload can be assigned to any JSON object. */
+async function compilePayload(schema: Schema, name: string): Promise<string> {
+  return (await compileType(schema, name)).replace(/^export interface (\w+) \{$/m, 'export type $1 = {')
+}
+
+async function envelopeTypes(): Promise<string> {
+  const full = await compileType(parse('envelope.full.json'), 'FullEnvelope')
+  const received = await compileType(parse('envelope.received.json'), 'ReceivedEnvelope')
+  return [banner, full, received].join('\n')
+}
+
+/** Returns a type for each version of a payload, and adds these types to the engine's interfaces EventPayloads and NewestTypes. */
+async function eventTypes(): Promise<string> {
+  const nameOf = (type: string) => type.replace('@', 'V')
+  const types = await Promise.all(Array.from(eventSchemas, ([type, schema]) => compilePayload(schema, nameOf(type))))
+  const payloads = Array.from(eventSchemas.keys(), (type) => `    '${type}': ${nameOf(type)}\n`).join('')
+  const newestTypes = [...eventNames]
+    .sort()
+    .map((name) => `    ${name}: '${newestType(name)}'\n`)
+    .join('')
+  const added = `  interface EventPayloads {\n${payloads}  }\n\n  interface NewestTypes {\n${newestTypes}  }\n`
+  return [banner, ...types, `declare module '@orderflow/envelope' {\n${added}}\n`].join('\n')
+}
+
+/**
+ * Returns, by path, the types of the contract's events, and copies of the envelope's schemas. In the engine's repository, also returns the engine's
+ * types.
+ */
+export async function typesAndCopies(): Promise<[path: string, text: string][]> {
+  const names = ['common.json', 'envelope.full.json', 'envelope.received.json']
+  return [
+    [join(contract, 'types.gen.ts'), await eventTypes()],
+    ...(isInstalled ? [] : [[join(engine, 'src/schemas/types.gen.ts'), await envelopeTypes()] as [string, string]]),
+    ...names.map((name): [string, string] => [join(target, 'schemas', name), read(name)]),
+  ]
+}

@@ -1,0 +1,138 @@
+import '@orderflow/envelope/kafka-resets'
+import { type KafkaConnection, protocolErrors } from '@orderflow/service-kit/kafka'
+import { type Extent, extentsOf } from '@orderflow/service-kit/positions'
+import {
+  deadLetterSettings,
+  eventSettings,
+  settingDifferences,
+  type TopicSettings,
+} from '@orderflow/service-kit/topic-settings'
+import type { Admin } from '@platformatic/kafka'
+import { doesConsume, partitions, type Surroundings, services } from '../application/services.ts'
+import { withRetries } from '../base/poll.ts'
+
+export interface TopicSpec {
+  name: string
+  partitions: number
+  consumerGroups: string[]
+  configs: TopicSettings
+}
+
+export const topics: Record<Surroundings, TopicSpec[]> = {
+  processes: createTopics(partitions.processes),
+  containers: createTopics(partitions.containers),
+}
+
+function createTopics(partitions: number): TopicSpec[] {
+  const names = [...new Set(services.flatMap(({ consumes, produces }) => [...Object.keys(consumes), ...produces]))]
+  const consumersOf = (topic: string) => services.filter(({ consumes }) => topic in consumes).map(({ name }) => name)
+  return [
+    ...names.map((name) => ({ name, partitions, consumerGroups: consumersOf(name), configs: eventSettings })),
+    ...names.map((name) => ({ name: `${name}.dead`, partitions: 1, consumerGroups: [], configs: deadLetterSettings })),
+  ]
+}
+
+export const consumedTopics: ReadonlyMap<string, string[]> = new Map(
+  services.filter(doesConsume).map(({ name, consumes }) => [name, Object.keys(consumes)]),
+)
+
+/** Runs `work` with an admin client without retries. Loads the client on demand, because that takes half a second. */
+export async function withAdmin<Result>(
+  kafka: KafkaConnection,
+  work: (admin: Admin) => Promise<Result>,
+): Promise<Result> {
+  const { Admin } = await import('@platformatic/kafka')
+  const admin = new Admin({
+    clientId: 'orderflow-stack',
+    ...kafka,
+    retries: 0,
+    connectTimeout: 2_000,
+    timeout: 5_000,
+  })
+  try {
+    return await work(admin)
+  } finally {
+    await admin.close()
+  }
+}
+
+/**
+ * Creates missing topics. Returns a warning for each difference between a topic and `specs`. Waits until every partition has a leader that clients
+ * can find.
+ */
+export async function ensureTopics(kafka: KafkaConnection, specs: readonly TopicSpec[]): Promise<string[]> {
+  return await withAdmin(kafka, async (admin) => {
+    const existing = new Set(await admin.listTopics())
+    for (const { name, partitions, configs } of specs.filter((spec) => !existing.has(spec.name))) {
+      const settings = Object.entries(configs).map(([key, value]) => ({ name: key, value }))
+      // -1 means the brokers' default number of replicas.
+      await admin
+        .createTopics({ topics: [name], partitions, replicas: -1, configs: settings })
+        .catch((error: unknown) => {
+          // Another command has created it in the meantime.
+          if (!protocolErrors(error).includes('TOPIC_ALREADY_EXISTS')) throw error
+        })
+    }
+    const extents = await withRetries('the partitions', () => extentsOf(admin, namesOf(specs)), 50)
+    const byTopic = Map.groupBy(extents, ({ topic }) => topic)
+    return [...partitionWarnings(specs, byTopic), ...(await differences(admin, specs))]
+  })
+}
+
+/** Returns a line for each wrong setting of a topic, with the command that corrects it. */
+export async function topicDifferences(kafka: KafkaConnection, specs: TopicSpec[]): Promise<string[]> {
+  return await withAdmin(kafka, (admin) => differences(admin, specs))
+}
+
+const differences = (admin: Admin, specs: readonly TopicSpec[]) =>
+  settingDifferences(admin, new Map(specs.map(({ name, configs }) => [name, configs])))
+
+function partitionWarnings(specs: readonly TopicSpec[], extents: ReadonlyMap<string, readonly Extent[]>): string[] {
+  return specs.flatMap(({ name, partitions, configs }) => {
+    const actual = extents.get(name)?.length ?? 0
+    // Dead letters may arrive in any order, so more partitions than necessary are harmless.
+    if (actual === partitions || (actual > partitions && configs === deadLetterSettings)) return []
+    const nextStep =
+      actual < partitions
+        ? './orderflow partitions adds them'
+        : `Kafka cannot remove partitions, so write ${actual} into "partitions"`
+    return [`topic ${name} has ${actual} partitions, services.json has ${partitions}: ${nextStep}`]
+  })
+}
+
+/** The timestamp that requests the end of a partition. Only the partition's leader answers this request. */
+const latest = -1n
+
+/**
+ * Adds missing partitions. Existing records keep their partitions (docs/operations.md). Waits until the broker accepts new records, and returns a
+ * line for each changed topic.
+ */
+export async function addPartitions(kafka: KafkaConnection, specs: TopicSpec[]): Promise<string[]> {
+  return await withAdmin(kafka, async (admin) => {
+    const counts = await partitionCounts(admin, namesOf(specs))
+    const lacking = specs.filter(({ name, partitions }) => (counts.get(name) ?? 0) < partitions)
+    if (lacking.length === 0) return []
+    const topics = lacking.map(({ name, partitions }) => ({ name, count: partitions }))
+    await admin.createPartitions({ topics }).catch((error: unknown) => {
+      // Another command has added them in the meantime. The broker's metadata may not show them yet.
+      if (!protocolErrors(error).includes('INVALID_PARTITIONS')) throw error
+    })
+    const ends = lacking.map(({ name, partitions }) => ({
+      name,
+      partitions: Array.from({ length: partitions }, (_, partitionIndex) => ({ partitionIndex, timestamp: latest })),
+    }))
+    await withRetries('the partitions', () => admin.listOffsets({ topics: ends }), 50)
+    return lacking.map(({ name, partitions }) => `${name}: ${partitions} partitions, previously ${counts.get(name)}`)
+  })
+}
+
+const namesOf = (specs: readonly TopicSpec[]) => specs.map(({ name }) => name)
+
+/** Retries, because a broker reports a new topic with a delay. */
+export function partitionCounts(admin: Admin, names: string[]): Promise<Map<string, number>> {
+  const read = async () => {
+    const { topics: found } = await admin.metadata({ topics: names, forceUpdate: true })
+    return new Map([...found].map(([name, topic]) => [name, topic.partitionsCount]))
+  }
+  return withRetries('the topics', read, 50)
+}

@@ -1,0 +1,14 @@
+// The work of operators on Kafka and on a store: topics, rights, backups, regions and databases.
+
+export { grantingCommands, readPublishers, removePublisher, setPublisher } from './kafka/access.ts'
+export { dayMs, forever } from './kafka/retention.ts'
+export { nameProblem, operatorUser } from './kafka/rights.ts'
+export { consumedTopics, topics, withAdmin } from './kafka/topics.ts'
+export { type WatchedEvent, watchEvents } from './kafka/watch.ts'
+export { backUpLog } from './operations/back-up-stack.ts'
+export { operateDeadLetters } from './operations/dead-letters.ts'
+export { topicNames } from './operations/named-kafka.ts'
+export { changeRegion, changeTopic, retention } from './operations/named-topics.ts'
+export { addMissingPartitions } from './operations/partitions.ts'
+export { restore } from './operations/restore-stack.ts'
+export { prepareDatabases } from './stores/own-server.ts'
