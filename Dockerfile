@@ -3,7 +3,7 @@
 #
 # The target "service" contains only the service. Its sidecar has its own container (docker-compose.yml).
 # The target "release" contains the service and its sidecar, for platforms with one image for each application.
-# The target "setup", with SERVICE=packages/cli, contains the program that Compose runs once before the services.
+# The target "setup", with SERVICE=packages/stack, contains the program that Compose runs once before the services.
 
 FROM node:24.21.0-bookworm-slim AS packages
 ARG SERVICE
@@ -12,7 +12,6 @@ COPY package.json package-lock.json .npmrc ./
 COPY envelope-schema/package.json envelope-schema/
 COPY packages/envelope/package.json packages/envelope/
 COPY packages/service-kit/package.json packages/service-kit/
-COPY packages/stack/package.json packages/stack/
 COPY ${SERVICE}/package.json ${SERVICE}/
 # Removes source maps and type declarations, which are unused, and half of all bytes.
 RUN npm ci --omit=dev --workspace=${SERVICE} --no-audit --no-fund \
@@ -49,8 +48,7 @@ FROM base AS setup
 USER root
 RUN install -d -o 10001 -g 10001 /certificates
 USER 10001:10001
-COPY packages/stack /app/packages/stack
-ENTRYPOINT ["node", "/app/packages/stack/src/setup.ts", "/certificates"]
+ENTRYPOINT ["node", "src/setup.ts", "/certificates"]
 
 FROM base AS service
 # Listens on all addresses. The port is $PORT if a platform sets it, otherwise the port in appsettings.json.

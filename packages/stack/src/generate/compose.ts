@@ -35,7 +35,7 @@ export function composeFile(): string {
     ...defaultPorts,
     ...containerPorts,
     templates: relative(repository, templateFile('')),
-    setupArguments: isInstalled ? '' : ', args: { SERVICE: packages/cli }',
+    setupArguments: isInstalled ? '' : ', args: { SERVICE: packages/stack }',
     exporterProgram: join('/app', relative(repository, programFile('#exporter'))),
     broker: brokerVariables({ ...brokerSettings, ...brokerSecurity(listeners, brokerSecrets) }, '      '),
     passwords: linesOf(Object.fromEntries(Object.values(kafkaPasswords).map((name) => [name, fromEnv(name)]))),

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { appendFileSync, mkdirSync, rmSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { dirname, join } from 'node:path'
 import {
   type Brokers,
   defaultPorts,
@@ -11,7 +11,7 @@ import {
   services,
   storedServices,
 } from '@orderflow/stack'
-import { programFile, repository, testFolder } from '@orderflow/stack/base'
+import { testFolder } from '@orderflow/stack/base'
 import { docker, ensureImages, images } from '@orderflow/stack/machine'
 import { getContainerRuntimeClient, getReaper } from 'testcontainers'
 import { domainDocuments } from '../domain-documents.ts'
@@ -48,8 +48,7 @@ export async function startContainers(copy: ApplicationCopy, brokers: Brokers = 
   rmSync(logFile, { force: true })
   const named = { STACK: 'docker', BROKERS: String(brokers), COMPOSE_PROJECT_NAME: project }
   const variables = { ...named, ...portVariables(ports) }
-  const program = join(copy.folder, relative(repository, programFile('#cli')))
-  const orderflow = (command: string): Promise<Ended> => copy.run(process.execPath, [program, command], variables)
+  const orderflow = (command: string): Promise<Ended> => copy.run('./orderflow', [command], variables)
   const log = () => docker('compose', '-p', project, 'logs', '--no-color', '--timestamps')
   async function keepLog(): Promise<void> {
     mkdirSync(dirname(logFile), { recursive: true })

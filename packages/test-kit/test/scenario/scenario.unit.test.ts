@@ -52,7 +52,7 @@ describe('a scenario', () => {
       .given(created, otherCreated)
       .when(cancelled)
       .then({ stored: { [key]: { names } } })
-  })
+  }).timeout(120_000)
 
   it('tries every order of two events with their duplicates, and each order once', async () => {
     const orders: string[][] = []
