@@ -262,7 +262,7 @@ async function withLog<T>(kafka: KafkaConnection, work: (log: LogReader) => Prom
 
 /** Replaces stored documents with unreadable ones. Returns a function that restores them. */
 function breakDocuments(file: string, keys: string[]): () => void {
-  const broken = Buffer.from('{}').toString('base64')
+  const broken = Buffer.from('{"state":null}').toString('base64')
   const edit = (work: (db: DatabaseSync) => void) => {
     const db = new DatabaseSync(file, { timeout: 10_000 })
     try {
