@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { freePorts } from '../../src/application/free-ports.ts'
 
-const source = fileURLToPath(new URL('../../src/lib/free-ports.ts', import.meta.url))
+const source = fileURLToPath(new URL('../../src/application/free-ports.ts', import.meta.url))
 
 describe('freePorts', () => {
   const children: ChildProcess[] = []
