@@ -7,10 +7,10 @@ import { repository } from '../../src/application/paths.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 
 const script = `
-import { containerRunner } from ${JSON.stringify(join(repository, 'packages/stack/src/containers/in-containers.ts'))}
+import { inContainers } from ${JSON.stringify(join(repository, 'packages/stack/src/containers/in-containers.ts'))}
 const interrupted = new AbortController()
 process.once('SIGINT', () => interrupted.abort())
-await containerRunner.logs(['kafka'], { follow: true, signal: interrupted.signal }).catch(({ code, message }) => {
+await inContainers.logs(['kafka'], { follow: true, signal: interrupted.signal }).catch(({ code, message }) => {
   console.error(code + ': ' + message)
   process.exitCode = 1
 })

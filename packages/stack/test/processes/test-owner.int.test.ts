@@ -12,7 +12,7 @@ import { isRunning, removeFolders, temporaryFolder } from '../support.ts'
 /** A test run in its own process. It claims the folder, starts two processes there and prints their process groups. */
 const testRun = `
   const { claimFolder } = await import(process.argv[1] + '/test-owner.ts')
-  const { startProcess } = await import(process.argv[1] + '/process-control.ts')
+  const { startProcess } = await import(process.argv[1] + '/process/control.ts')
   await claimFolder(process.argv[2])
   const args = ['-e', 'setInterval(() => {}, 1000)']
   const start = (name) => startProcess(process.argv[2], { name, command: process.execPath, args, env: {}, ports: {} })
