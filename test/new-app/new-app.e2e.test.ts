@@ -160,7 +160,7 @@ describe('two applications with the example', () => {
       console.log(process.sourceMapsEnabled, env.NODE_OPTIONS)
       createPlan().catch(({ stack }) => console.log(stack))`
     const { stdout } = await run('./orderflow', ['node', '--input-type=module', '-e', script])
-    expect(stdout).to.match(/^true --enable-source-maps\n.*@orderflow\/cli\/src\/processes\/plan\.ts:\d+/s)
+    expect(stdout).to.match(/^true --enable-source-maps\n.*@orderflow\/stack\/src\/processes\/plan\.ts:\d+/s)
   })
 
   it('runs both applications at the same time, and each demo ends with a paid order', async () => {
