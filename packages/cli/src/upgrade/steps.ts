@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -202,6 +203,9 @@ export const steps: readonly Step[] = [
         const path = join(application, file)
         writeFileSync(path, withMoneyOfKit(readFileSync(path, 'utf8')))
       }
+      // Sorts the imports. `make check` reports other problems later.
+      const formatter = join(application, 'node_modules/.bin/biome')
+      if (existsSync(formatter)) spawnSync(process.execPath, [formatter, 'check', '--write'], { cwd: application })
     },
   },
 ]
