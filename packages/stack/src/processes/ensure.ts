@@ -31,7 +31,7 @@ export interface EnsureOptions {
 }
 
 /** The parts of a service's readiness that name a store that needs a rebuild (packages/service-kit/src/runtime/lost-writes.ts). */
-const rebuildReasons = /#(the-store-lost-writes|documents-of-entities)\b/
+export const rebuildReasons = /#(the-store-lost-writes|documents-of-entities)\b/
 const rebuildStep = 'make down, then make up REBUILD=1'
 
 const kafkaTimeoutMs = 60_000
