@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process'
 import { globSync } from 'node:fs'
-import { join } from 'node:path'
 import { repository } from '@orderflow/stack/base'
 import { expect } from 'chai'
 
@@ -27,7 +26,8 @@ function targetsOf(prefix: string): string[] {
 /** Returns the test files of a target, whatever its variable PART is. */
 function filesOf(target: string): string[] {
   const printed = execFileSync('make', ['--no-print-directory', '--dry-run', '-C', 'tools', target], {
-    ...{ cwd: join(repository), encoding: 'utf8' },
+    cwd: repository,
+    encoding: 'utf8',
   })
   const runs = printed
     .replaceAll('\\\n', ' ')

@@ -13,7 +13,7 @@ const repository = join(import.meta.dirname, '../..')
 
 /** Matches generated files, copies, texts of other authors, and data of tests. */
 const omitted =
-  /\.gen\.ts$|(^|\/)(?:bundled|fixtures|golden|grafana\/dashboards)\/|package-lock\.json$|^(?:LICENSE|envelope-schema\/asyncapi\.json|packages\/envelope\/schemas\/.*|packages\/cli\/observe\/dashboard\.json|packages\/cli\/security\/rules\/.*|docs\/performance\/.*)$/
+  /\.gen\.ts$|(^|\/)(?:bundled|fixtures|golden|grafana\/dashboards)\/|package-lock\.json$|^(?:LICENSE|envelope-schema\/asyncapi\.json|packages\/envelope\/schemas\/.*|packages\/stack\/templates\/observe\/dashboard\.json|test\/security\/rules\/.*|docs\/performance\/.*)$/
 
 const paths = process.argv.slice(2)
 const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard', '--deduplicate', '--', ...paths]

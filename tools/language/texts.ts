@@ -2,7 +2,7 @@ import { parseSync, Visitor } from 'oxc-parser'
 
 export const kinds = ['doc comment', 'test title', 'string', 'prose'] as const
 
-/** A text for readers, in one line. An X stands for each piece of code. */
+/** A text for readers, in one line. An X replaces each piece of code. */
 export interface Text {
   /** The later paragraphs and tags of a doc comment are prose, as all other comments. */
   kind: (typeof kinds)[number]

@@ -2,7 +2,7 @@ import { applicationName } from '../application/paths.ts'
 import { print } from '../base/terminal.ts'
 import { helm, kubectl, ownSelector, readRecord, releaseSelector, removeRecord } from './cluster.ts'
 
-/** Uninstalls the release. Returns false if there is none. */
+/** Uninstalls the application. Returns false if it is not installed. */
 export async function down(onProgress: (line: string) => void): Promise<boolean> {
   const record = readRecord()
   if (!record) return false
