@@ -32,7 +32,7 @@ describe('docs/new-service.md', () => {
 
   it('results in a repository that passes the tests that need no stack', async () => {
     // Only these tests depend on the list of services or events.
-    const tests = ['packages/{envelope,cli}/test/**/*.unit.test.ts']
+    const tests = ['packages/{envelope,cli,stack}/test/**/*.unit.test.ts']
     const files = [
       ...tests,
       ...['services/services.unit', 'repository/structure.unit', 'services/hostile.int'].map(

@@ -1,8 +1,11 @@
 /** The mutated files of each part, and the tests that must detect the mutants. */
 export const parts = {
   contract: {
-    mutate: ['packages/envelope/src/**/*.ts', '!**/*.gen.ts', '!**/{asyncapi,cli,compat,kafka}/**'],
-    tests: '{envelope-schema,packages/envelope}/test/*.unit.test.ts',
+    mutate: [
+      ...['packages/envelope/src/**/*.ts', '!**/*.gen.ts', '!**/{asyncapi,cli,compat,kafka}/**'],
+      'packages/service-kit/src/money/*.ts',
+    ],
+    tests: '{{envelope-schema,packages/envelope}/test,packages/service-kit/test/money}/*.unit.test.ts',
     // These tests check the schemas instead of the source, and one of them loads the generator of types.
     others: ['packages/envelope/test/generated.unit.test.ts', 'envelope-schema/test/schemas.unit.test.ts'],
   },
