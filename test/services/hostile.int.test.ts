@@ -91,7 +91,7 @@ describe('a hostile record', () => {
       for (const { key, value, headers } of [...world.stores.order.published, ...world.stores.payment.published]) {
         const texts = [key ?? '', ...Object.entries(headers).flat()]
         // The protocol between service and sidecar (Protocol Buffers) needs well-formed texts. The size of dead letters is limited in
-        // packages/service-kit/src/stream/topic-settings.ts.
+        // packages/service-kit/src/stream/publishing/topic-settings.ts.
         expect(texts.every((text) => text.isWellFormed())).to.equal(true)
         const size = texts.reduce((sum, text) => sum + Buffer.byteLength(text), value.byteLength)
         expect(size).to.be.below(1_000_000)
@@ -145,7 +145,7 @@ describe('a valid envelope of extreme size or shape', () => {
       const wrong = ends.filter(({ isExpected }) => !isExpected)
       expect(stopped).to.deep.equal([])
       expect(wrong.map(({ role, end, record }) => `${role}-service ended as ${end}: ${record.title}`)).to.deep.equal([])
-      // The size limit of the dead-letter topic (packages/service-kit/src/stream/topic-settings.ts).
+      // The size limit of the dead-letter topic (packages/service-kit/src/stream/publishing/topic-settings.ts).
       for (const { value } of world.log.records) expect(value.length).to.be.below(800_000)
     })
   }

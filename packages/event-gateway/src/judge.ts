@@ -10,7 +10,7 @@ import {
 } from '@orderflow/envelope'
 import type { Item } from './body.ts'
 
-/** The topics' limit of 256 KiB (packages/service-kit/src/stream/topic-settings.ts) also includes key, headers and batch overhead. */
+/** The topics' limit of 256 KiB (packages/service-kit/src/stream/publishing/topic-settings.ts) also includes key, headers and batch overhead. */
 export const maxEnvelopeBytes = 255 * 1024
 
 export type Judgement = Omit<Verdict, 'code'> & { code?: Verdict['code'] | 'too-large' }

@@ -21,10 +21,16 @@ export { OverloadError } from './sidecar/batcher.ts'
 export { SidecarError, UncertainError } from './sidecar/sidecar.ts'
 export { createDocuments, type Documents, type DocumentsOf } from './state/documents.ts'
 export type { Page, PageOptions } from './state/list-page.ts'
-export { type Consumer, createConsumers } from './stream/consumer.ts'
-export { handledTypes, type Reactions } from './stream/event-handler.ts'
-export { isInfrastructure } from './stream/fault.ts'
-export { createForward, createPublish, createPublisher, type Forward, type Publish } from './stream/publish.ts'
+export { type Consumer, createConsumers } from './stream/consuming/consumer.ts'
+export { handledTypes, type Reactions } from './stream/consuming/event-handler.ts'
+export { isInfrastructure } from './stream/dead-letters/fault.ts'
+export {
+  createForward,
+  createPublish,
+  createPublisher,
+  type Forward,
+  type Publish,
+} from './stream/publishing/publish.ts'
 export { watched } from './stream/watched.ts'
 export { createLog } from './telemetry/log.ts'
 export { readTrust, type TrustSettings } from './trust/read-trust.ts'

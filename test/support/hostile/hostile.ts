@@ -160,7 +160,7 @@ const headerValue = fc.oneof(
   anyBytes(40),
 )
 
-/** Kafka rejects a batch above 256 KiB (packages/service-kit/src/stream/topic-settings.ts), so services never see such a record. */
+/** Kafka rejects a batch above 256 KiB (packages/service-kit/src/stream/publishing/topic-settings.ts), so services never see such a record. */
 const maxValueBytes = 250_000
 
 const [replica] = new World().replicas

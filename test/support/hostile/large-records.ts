@@ -19,7 +19,7 @@ export interface LargeRecord extends HostileRecord {
   first?: HostileRecord
 }
 
-/** Kafka’s limit of 262,144 bytes also includes the key and headers (packages/service-kit/src/stream/topic-settings.ts). */
+/** Kafka’s limit of 262,144 bytes also includes the key and headers (packages/service-kit/src/stream/publishing/topic-settings.ts). */
 const maxValueBytes = 261_900
 const minValueBytes = 1_024
 

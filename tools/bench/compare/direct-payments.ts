@@ -8,7 +8,7 @@ const { BROKER: broker = '', DATABASE: file = '', TOPIC: topic = '' } = process.
 const maxBatch = 1_000
 /**
  * The largest number of events in a batch. All of them may go to one partition, which accepts 256 KiB
- * (packages/service-kit/src/stream/topic-settings.ts).
+ * (packages/service-kit/src/stream/publishing/topic-settings.ts).
  */
 const maxPublished = 250
 

@@ -2,7 +2,7 @@ import type { FullEvent } from '@orderflow/envelope'
 import { topicOfEvent } from '@orderflow/envelope/kafka'
 import { beginCall } from '../sidecar/handler-time.ts'
 import type { Announcing } from '../state/announcing.ts'
-import { type Publish, RefusedEventError } from '../stream/publish.ts'
+import { type Publish, RefusedEventError } from '../stream/publishing/publish.ts'
 
 interface Call {
   /** Missing until the call has begun. */

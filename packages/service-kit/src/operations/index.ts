@@ -1,5 +1,5 @@
-export type { LogRecord } from '../stream/log-record.ts'
-export { noteHeaders, positionText, replayedRecord } from '../stream/record.ts'
+export type { LogRecord } from '../stream/log/log-record.ts'
+export { noteHeaders, positionText, replayedRecord } from '../stream/log/record.ts'
 export { type DeadLetters, type Entry, newestAttempt, openAttempt, readDeadLetters } from './dead-letters/entries.ts'
 export { type Client, publishReplay } from './dead-letters/publish.ts'
 export { readEvent } from './dead-letters/records.ts'

@@ -1,5 +1,5 @@
-import type { LogRecord } from '../stream/log-record.ts'
-import type { RecordPosition } from '../stream/record.ts'
+import type { LogRecord } from '../stream/log/log-record.ts'
+import type { RecordPosition } from '../stream/log/record.ts'
 
 /** A part of one partition: from the offset `start` up to, but excluding, `end`. */
 export interface Span {

@@ -6,8 +6,8 @@ export {
   type DeadLetterRecord,
   type ReplayNote,
   readRecord,
-} from '../stream/dead-letter-record.ts'
-export { headerOf, type LogRecord, recordsOf } from '../stream/log-record.ts'
+} from '../stream/dead-letters/dead-letter-record.ts'
+export { headerOf, type LogRecord, recordsOf } from '../stream/log/log-record.ts'
 export {
   deadLetterHeaders,
   keyBytes,
@@ -16,9 +16,9 @@ export {
   positionText,
   type RecordPosition,
   replayedFrom,
-} from '../stream/record.ts'
-export { mayShowKey } from '../stream/record-key.ts'
-export { isoTime, recordTime } from '../stream/record-time.ts'
+} from '../stream/log/record.ts'
+export { mayShowKey } from '../stream/log/record-key.ts'
+export { isoTime, recordTime } from '../stream/log/record-time.ts'
 export { whileHandling } from '../telemetry/context.ts'
 export { contractMask } from '../telemetry/mask.ts'
 export { dryRunsIn, effectsIn, keptContent, keptRecord, type RejectedAttempt } from './dead-letters/effects.ts'

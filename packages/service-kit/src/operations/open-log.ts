@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { Admin, Consumer, FetchIsolationLevels, findErrorBy, ListOffsetTimestamps } from '@platformatic/kafka'
-import { connectionOf, type KafkaConnection, type StreamSettings } from '../stream/kafka.ts'
-import { type LogRecord, recordsOf } from '../stream/log-record.ts'
-import { mergeByTime } from '../stream/merge-by-time.ts'
-import { recordTime } from '../stream/record-time.ts'
+import { connectionOf, type KafkaConnection, type StreamSettings } from '../stream/log/kafka.ts'
+import { type LogRecord, recordsOf } from '../stream/log/log-record.ts'
+import { mergeByTime } from '../stream/log/merge-by-time.ts'
+import { recordTime } from '../stream/log/record-time.ts'
 import type { LogReader, Span } from './log-reader.ts'
 import { OperationError } from './terminal.ts'
 

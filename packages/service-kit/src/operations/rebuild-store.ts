@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { DocumentsOf } from '../state/documents.ts'
 import { isListedAt } from '../state/list-page.ts'
-import type { Reactions } from '../stream/event-handler.ts'
+import type { Reactions } from '../stream/consuming/event-handler.ts'
 import type { Span } from './log-reader.ts'
 import { patiently, type RebuildCounts, type RebuildOptions, rebuildTopic, storeFailure } from './rebuild.ts'
 import { listedId, openScratch, type Scratch, type ScratchDocument } from './scratch.ts'

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { noAnnouncing } from '../state/announcing.ts'
 import type { Documents } from '../state/documents.ts'
 import type { View } from '../state/unit-of-work.ts'
-import { type Handlers, wrapped } from '../stream/event-handler.ts'
+import { type Handlers, wrapped } from '../stream/consuming/event-handler.ts'
 import { OperationError } from './terminal.ts'
 
 /** A document of the scratch store, with the text of the different document that the service's store had, if any. */

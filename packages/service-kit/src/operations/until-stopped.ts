@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Admin, findErrorBy } from '@platformatic/kafka'
-import type { KafkaConnection } from '../stream/kafka.ts'
+import type { KafkaConnection } from '../stream/log/kafka.ts'
 import { kafkaError } from './open-log.ts'
 import { OperationError } from './terminal.ts'
 

@@ -1,6 +1,6 @@
 import { createDocuments } from '../state/documents.ts'
 import { createStoreWatch, type StoreWatch } from '../state/store-watch.ts'
-import { withHandledLog } from '../stream/handled-log.ts'
+import { withHandledLog } from '../stream/log/handled-log.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { codeVersion } from './code-version.ts'
 import { createLostWrites, type LostWritesOptions } from './lost-writes.ts'

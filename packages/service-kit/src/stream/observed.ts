@@ -10,7 +10,7 @@ import {
   traceIdOf,
 } from '../telemetry/context.ts'
 import type { Outcome, TopicMetrics } from '../telemetry/metrics.ts'
-import type { BulkEntry, Delivery, RecordPosition } from './record.ts'
+import type { BulkEntry, Delivery, RecordPosition } from './log/record.ts'
 
 export interface Observed {
   topic: string

@@ -1,7 +1,7 @@
 import type { LogReader } from '../operations/log-reader.ts'
-import type { LogRecord } from '../stream/log-record.ts'
-import { mergeByTime } from '../stream/merge-by-time.ts'
-import type { RecordPosition } from '../stream/record.ts'
+import type { LogRecord } from '../stream/log/log-record.ts'
+import { mergeByTime } from '../stream/log/merge-by-time.ts'
+import type { RecordPosition } from '../stream/log/record.ts'
 
 export interface FakeRecord {
   topic: string

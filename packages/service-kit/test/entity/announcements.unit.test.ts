@@ -5,7 +5,7 @@ import { expect } from 'chai'
 import { createAnnounce } from '../../src/entity/announcements.ts'
 import { limitHandler } from '../../src/sidecar/handler-time.ts'
 import { SidecarError } from '../../src/sidecar/sidecar.ts'
-import { RefusedEventError } from '../../src/stream/publish.ts'
+import { RefusedEventError } from '../../src/stream/publishing/publish.ts'
 import { virtualTime } from '../support/virtual-time.ts'
 import { outage } from './account.ts'
 

@@ -5,7 +5,7 @@ import { OverloadError } from '../../src/sidecar/batcher.ts'
 import { HeldError, LostWritesError, UncertainError } from '../../src/sidecar/sidecar.ts'
 import { type Announcing, createAnnouncing } from '../../src/state/announcing.ts'
 import { createDocuments } from '../../src/state/documents.ts'
-import { isInfrastructure } from '../../src/stream/fault.ts'
+import { isInfrastructure } from '../../src/stream/dead-letters/fault.ts'
 import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
 import { accountId, Clock, event, logOf, outage, revisionsIn, start } from './account.ts'
 

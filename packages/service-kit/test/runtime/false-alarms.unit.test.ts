@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { markKey } from '../../src/state/position-mark.ts'
-import { replayedFrom } from '../../src/stream/record.ts'
+import { replayedFrom } from '../../src/stream/log/record.ts'
 import { FakeLog } from '../../src/testing/fake-log.ts'
 import { UntrustedError } from '../../src/trust/trust.ts'
 import { openTrust } from '../support/open-trust.ts'

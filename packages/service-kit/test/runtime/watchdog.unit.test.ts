@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { createWatchdog, type GroupReport, type Member, stalledAfterMs, watch } from '../../src/runtime/watchdog.ts'
-import type { Consumer } from '../../src/stream/consumer.ts'
+import type { Consumer } from '../../src/stream/consuming/consumer.ts'
 import { virtualTime } from '../support/virtual-time.ts'
 
 const topic = 'in'

@@ -1,7 +1,7 @@
 import { deadLetterTopic } from '@orderflow/envelope'
 import { findErrorBy, type Producer } from '@platformatic/kafka'
-import { type LogRecord, whereIs } from '../../stream/log-record.ts'
-import { noteHeaders, parsePosition, positionText, type RecordPosition, recordIdOf } from '../../stream/record.ts'
+import { type LogRecord, whereIs } from '../../stream/log/log-record.ts'
+import { noteHeaders, parsePosition, positionText, type RecordPosition, recordIdOf } from '../../stream/log/record.ts'
 import type { LogReader, Span } from '../log-reader.ts'
 import type { ReplayRecord } from './replay-record.ts'
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { keptRecord } from '../../../src/operations/dead-letters/effects.ts'
 import { entriesOf } from '../../../src/operations/dead-letters/entries.ts'
-import { readRecord } from '../../../src/stream/dead-letter-record.ts'
+import { readRecord } from '../../../src/stream/dead-letters/dead-letter-record.ts'
 import { FakeLog } from '../../../src/testing/fake-log.ts'
 import { bytesOf, event, fail } from './records.ts'
 

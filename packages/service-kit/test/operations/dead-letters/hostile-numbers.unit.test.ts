@@ -3,7 +3,7 @@ import { currentAttempt, readDeadLetters } from '../../../src/operations/dead-le
 import { readEvent } from '../../../src/operations/dead-letters/records.ts'
 import { entryLines, entryTable, groupLines } from '../../../src/operations/dead-letters/report.ts'
 import { rebuildTopic } from '../../../src/operations/rebuild.ts'
-import { deadLetterHeaders } from '../../../src/stream/record.ts'
+import { deadLetterHeaders } from '../../../src/stream/log/record.ts'
 import { FakeLog } from '../../../src/testing/fake-log.ts'
 import { openTrust } from '../../support/open-trust.ts'
 import { fail, failUnread, note } from './records.ts'

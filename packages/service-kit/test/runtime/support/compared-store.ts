@@ -3,10 +3,15 @@ import { deterministicId, type FullEvent } from '@orderflow/envelope'
 import { createLostWrites } from '../../../src/runtime/lost-writes.ts'
 import { createDocuments, type DocumentsOf } from '../../../src/state/documents.ts'
 import { markKey, type PositionMark } from '../../../src/state/position-mark.ts'
-import { type Handled, handledIn, readHandled } from '../../../src/stream/handled-log.ts'
-import type { LogRecord } from '../../../src/stream/log-record.ts'
-import { acceptanceHeaders, deadLetterHeaders, positionText, type RecordPosition } from '../../../src/stream/record.ts'
-import { createRejections } from '../../../src/stream/rejections.ts'
+import { createRejections } from '../../../src/stream/dead-letters/rejections.ts'
+import { type Handled, handledIn, readHandled } from '../../../src/stream/log/handled-log.ts'
+import type { LogRecord } from '../../../src/stream/log/log-record.ts'
+import {
+  acceptanceHeaders,
+  deadLetterHeaders,
+  positionText,
+  type RecordPosition,
+} from '../../../src/stream/log/record.ts'
 import { FakeLog } from '../../../src/testing/fake-log.ts'
 import { FakeSidecar } from '../../../src/testing/fake-sidecar.ts'
 import type { Trust } from '../../../src/trust/trust.ts'

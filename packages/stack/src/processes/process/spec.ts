@@ -49,7 +49,7 @@ export function processSpecs(plan: Plan): Record<ProcessName, ProcessSpec> {
 /**
  * The heap limits of services, in MiB. Without the first option, a service keeps 300 MB of dead young objects on a large machine. Without
  * the second option, it collects old objects several times a second; 128 MiB would only add garbage. The third option is far above the
- * memory that deliveries need (packages/service-kit/src/stream/app-channel.ts).
+ * memory that deliveries need (packages/service-kit/src/stream/consuming/app-channel.ts).
  */
 export const heapLimits = ['--max-semi-space-size=16', '--initial-heap-size=96', '--max-old-space-size=1024']
 
