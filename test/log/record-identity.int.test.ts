@@ -15,8 +15,14 @@ import {
   readTrust,
 } from '@orderflow/service-kit'
 import type { LogRecord } from '@orderflow/service-kit/log'
-import { createMetrics } from '@orderflow/service-kit/metrics'
-import { type Entry, openAttempt, openLog, readDeadLetters, replayDeadLetters } from '@orderflow/service-kit/operations'
+import {
+  createMetrics,
+  type Entry,
+  openAttempt,
+  openLog,
+  readDeadLetters,
+  replayDeadLetters,
+} from '@orderflow/service-kit/operations'
 import { FakeSidecar, send, withServer } from '@orderflow/service-kit/testing'
 import { eventually, withRetries } from '@orderflow/stack/base'
 import { localKafka, releaseFolder } from '@orderflow/stack/internals'

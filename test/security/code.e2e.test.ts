@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createApiKey } from '@orderflow/service-kit/api-keys'
+import { createApiKey } from '@orderflow/service-kit/setup'
 import { leaveOut } from '@orderflow/test-kit/not-run'
 import { expect } from 'chai'
 import { bringTools, type Ended, gitleaks, run, semgrep } from './support/tools.ts'

@@ -1,5 +1,5 @@
 import { positionText, readDeadLetters } from '@orderflow/service-kit/operations'
-import { table } from '@orderflow/service-kit/terminal'
+import { table } from '@orderflow/service-kit/setup'
 import { expect } from 'chai'
 import { deliverHostile } from '../support/hostile/deliver-hostile.ts'
 import { endOf, type HostileRecord } from '../support/hostile/hostile.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createApp, type Route, readSettings } from '@orderflow/service-kit'
-import { createApiKey } from '@orderflow/service-kit/api-keys'
+import { createApiKey } from '@orderflow/service-kit/setup'
 import {
   type Answer,
   capturedLog,

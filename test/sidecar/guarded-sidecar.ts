@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { Client, credentials, Metadata } from '@grpc/grpc-js'
-import { createSidecar, type Sidecar } from '@orderflow/service-kit/sidecar'
+import { createSidecar, type Sidecar } from '@orderflow/service-kit/operations'
 import { eventually, newSecret, repository } from '@orderflow/stack/base'
 import { daprdFile, daprdFlags, freeServicePorts } from '@orderflow/stack/internals'
 

@@ -1,8 +1,8 @@
 import { connect } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { mayBeginTransactions, requestOf, type StreamSettings } from '@orderflow/service-kit/kafka'
+import { createStreamCheck } from '@orderflow/service-kit/operations'
 import { positionsOf } from '@orderflow/service-kit/positions'
-import { createStreamCheck } from '@orderflow/service-kit/stream-check'
 import type { KafkaConnection } from '@orderflow/stack'
 import { eventually } from '@orderflow/stack/base'
 import {

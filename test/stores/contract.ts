@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createDocuments, type Documents, SidecarError } from '@orderflow/service-kit'
-import type { Write } from '@orderflow/service-kit/sidecar'
+import type { Write } from '@orderflow/service-kit/operations'
 import { eventually } from '@orderflow/stack/base'
 import { expect } from 'chai'
 import fc from 'fast-check'

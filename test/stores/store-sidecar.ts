@@ -2,7 +2,7 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { createSidecar, type Sidecar } from '@orderflow/service-kit/sidecar'
+import { createSidecar, type Sidecar } from '@orderflow/service-kit/operations'
 import { eventually, newSecret, repository } from '@orderflow/stack/base'
 import { daprdFile, daprdFlags, freeServicePorts } from '@orderflow/stack/internals'
 

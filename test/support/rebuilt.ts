@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type FullEvent, orderEvents, paymentEvents, tenantOf } from '@orderflow/envelope-schema'
 import { createDocuments, type Documents, type DocumentsOf, type Reactions } from '@orderflow/service-kit'
-import { rebuildStore } from '@orderflow/service-kit/operations'
-import type { Sidecar } from '@orderflow/service-kit/sidecar'
+import { rebuildStore, type Sidecar } from '@orderflow/service-kit/operations'
 import { FakeLog } from '@orderflow/service-kit/testing'
 import fc from 'fast-check'
 

@@ -26,8 +26,7 @@ import {
   type ServiceDefinition,
   SidecarError,
 } from '@orderflow/service-kit'
-import { createMetrics } from '@orderflow/service-kit/metrics'
-import { type LogRecord, rebuildTopic } from '@orderflow/service-kit/operations'
+import { createMetrics, type LogRecord, rebuildTopic } from '@orderflow/service-kit/operations'
 import { FakeLog, FakeSidecar } from '@orderflow/service-kit/testing'
 import { type Documents, domainDocuments } from '@orderflow/test-kit'
 

@@ -2,7 +2,7 @@ import { orderEvents, paymentEvents } from '@orderflow/envelope-schema'
 import { service as orderService } from '@orderflow/order-service/service'
 import { service as paymentService } from '@orderflow/payment-service/service'
 import { type App, createApp, createLog, readSettings, SidecarError } from '@orderflow/service-kit'
-import { createApiKey } from '@orderflow/service-kit/api-keys'
+import { createApiKey } from '@orderflow/service-kit/setup'
 import { FakeSidecar, send, withServer } from '@orderflow/service-kit/testing'
 
 /** A record of the log. `value` is an envelope as JSON. */

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { meansYes } from '@orderflow/service-kit/terminal'
+import { meansYes } from '@orderflow/service-kit/setup'
 import { CliError } from '@orderflow/stack/base'
 
 /** An option without `value` is a flag. */

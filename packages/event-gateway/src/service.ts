@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { defineService, type ServiceDefinition } from '@orderflow/service-kit'
-import { applicationFile, readApplication } from '@orderflow/service-kit/application'
+import { readApplication } from '@orderflow/service-kit/application'
+import { applicationFile } from '@orderflow/service-kit/setup'
 import { envelopesInput, exampleOf } from './body.ts'
 import { contractFiles } from './contract.ts'
 import { createGate } from './gate.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { deadLetterTopic } from '@orderflow/envelope'
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
-import { settingDifferences, settingsOf } from '@orderflow/service-kit/topic-settings'
+import { settingDifferences, settingsOf } from '@orderflow/service-kit/log'
 import { type Unread, unreadIn } from '@orderflow/service-kit/unread'
 import type { Admin } from '@platformatic/kafka'
 import type { GroupLag, HealthView, ServiceHealth, TopicHealth } from './api/system.ts'

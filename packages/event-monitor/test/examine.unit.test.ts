@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { completeEnvelope, type ReceivedEnvelope, validateBytes } from '@orderflow/envelope'
-import { UntrustedError } from '@orderflow/service-kit/trust'
+import { UntrustedError } from '@orderflow/service-kit/log'
 import { expect } from 'chai'
 import { examine } from '../src/ingest/examine.ts'
 import { logRecord, orderCreated, trusting } from './support/records.ts'

@@ -15,7 +15,7 @@ export {
 } from './runtime/define-service.ts'
 export type { DryRunRecord, Verdict } from './runtime/dry-run.ts'
 export { run } from './runtime/run.ts'
-export { section } from './runtime/sections.ts'
+export { baseSections, otherNames, section } from './runtime/sections.ts'
 export { type BaseSettings, readSettings, SettingsError } from './runtime/settings.ts'
 export { OverloadError } from './sidecar/batcher.ts'
 export { SidecarError, UncertainError } from './sidecar/sidecar.ts'

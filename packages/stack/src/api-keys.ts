@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { relative } from 'node:path'
-import { type ApiKeyRecord, parseApiKeys } from '@orderflow/service-kit/api-keys'
+import { type ApiKeyRecord, parseApiKeys } from '@orderflow/service-kit/setup'
 import { apiKeysFile, repository } from './application/paths.ts'
 import { replaceFile } from './base/files.ts'
 import type { ApiKeysText } from './runner.ts'

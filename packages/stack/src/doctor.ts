@@ -1,7 +1,7 @@
 import { existsSync, statfsSync } from 'node:fs'
 import { totalmem } from 'node:os'
 import { dirname } from 'node:path'
-import { table } from '@orderflow/service-kit/terminal'
+import { table } from '@orderflow/service-kit/setup'
 import { takenPorts } from './application/free-ports.ts'
 import { cacheFolder, isInstalled } from './application/paths.ts'
 import { localPorts } from './application/ports.ts'

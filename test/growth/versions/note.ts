@@ -9,7 +9,7 @@ import {
   readSettings,
   type ServiceDefinition,
 } from '@orderflow/service-kit'
-import { createMetrics } from '@orderflow/service-kit/metrics'
+import { createMetrics } from '@orderflow/service-kit/operations'
 import { capturedLog, FakeSidecar, post, send, withServer } from '@orderflow/service-kit/testing'
 import { expect } from 'chai'
 

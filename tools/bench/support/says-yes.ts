@@ -1,4 +1,4 @@
-import { meansYes } from '@orderflow/service-kit/terminal'
+import { meansYes } from '@orderflow/service-kit/setup'
 import { CliError } from '@orderflow/stack/base'
 
 /**

@@ -1,4 +1,4 @@
-import { createMetrics } from '@orderflow/service-kit/metrics'
+import { createMetrics } from '@orderflow/service-kit/operations'
 import { streamMetrics } from '@orderflow/stack/internals'
 import { type Metric, Registry } from 'prom-client'
 import type { Page } from '../pages.ts'

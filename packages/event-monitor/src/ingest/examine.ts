@@ -27,9 +27,12 @@ import {
   positionText,
   readRecord,
   replayedFrom,
+  signatureHeader,
+  signatureIn,
+  type Trust,
+  UntrustedError,
   whileHandling,
 } from '@orderflow/service-kit/log'
-import { signatureHeader, signatureIn, type Trust, UntrustedError } from '@orderflow/service-kit/trust'
 import type { RecordPosition, Validity } from '../api/events.ts'
 import type { Body } from '../index/record.ts'
 import type { Kind } from '../model/kind.ts'

@@ -1,6 +1,6 @@
 import type { Application } from '@orderflow/service-kit/application'
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
-import type { TrustSettings } from '@orderflow/service-kit/trust'
+import type { TrustSettings } from '@orderflow/service-kit/log'
 import type { EventRow, Unreadable } from '../api/events.ts'
 import { hashOf } from '../index/guid-runs.ts'
 import type { IndexRecord } from '../index/record.ts'

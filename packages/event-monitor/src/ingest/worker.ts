@@ -1,7 +1,6 @@
 import { setTimeout as delay, setImmediate } from 'node:timers/promises'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
-import type { LogRecord } from '@orderflow/service-kit/log'
-import { readTrust } from '@orderflow/service-kit/trust'
+import { type LogRecord, readTrust } from '@orderflow/service-kit/log'
 import type { Unreadable } from '../api/events.ts'
 import type { IndexRecord, Position } from '../index/record.ts'
 import { storageFault } from '../index/sqlite.ts'

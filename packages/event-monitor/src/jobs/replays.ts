@@ -8,9 +8,9 @@ import {
   positionText,
   type RecordPosition,
   type ReplayIntent,
+  type Trust,
 } from '@orderflow/service-kit/log'
 import type { Outcome } from '@orderflow/service-kit/operations'
-import type { Trust } from '@orderflow/service-kit/trust'
 import type { Job } from '../api/dead-letters.ts'
 import type { MonitorIndex } from '../index/monitor-index.ts'
 import type { Reads } from '../index/read/reads.ts'

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Reaction } from '@orderflow/service-kit/application'
-import { positionText } from '@orderflow/service-kit/log'
-import { UntrustedError } from '@orderflow/service-kit/trust'
+import { positionText, UntrustedError } from '@orderflow/service-kit/log'
 import { expect } from 'chai'
 import {
   application,

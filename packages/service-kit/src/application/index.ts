@@ -12,5 +12,4 @@ export {
   topicOfEvent,
   type Urgency,
 } from './application.ts'
-export { ApplicationError, applicationFile } from './file.ts'
 export { parseApplication, readApplication } from './read.ts'

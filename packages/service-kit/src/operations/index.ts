@@ -1,5 +1,8 @@
+export { createStreamCheck } from '../runtime/stream-check.ts'
+export { createSidecar, type Sidecar, type Write } from '../sidecar/dapr-sidecar.ts'
 export type { LogRecord } from '../stream/log/log-record.ts'
 export { noteHeaders, positionText, replayedRecord } from '../stream/log/record.ts'
+export { createMetrics, metricSet } from '../telemetry/metrics.ts'
 export { type DeadLetters, type Entry, newestAttempt, openAttempt, readDeadLetters } from './dead-letters/entries.ts'
 export { type Client, publishReplay } from './dead-letters/publish.ts'
 export { readEvent } from './dead-letters/records.ts'

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
-import { applicationFile, readApplication, type SharedSettings } from '../application/index.ts'
+import { applicationFile } from '../application/file.ts'
+import { readApplication, type SharedSettings } from '../application/index.ts'
 import type { Section } from './sections.ts'
 
 type Schemas = Readonly<Record<string, Section>>

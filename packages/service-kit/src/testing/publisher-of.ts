@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { applicationFile } from '../application/index.ts'
+import { applicationFile } from '../application/file.ts'
 import type { Publishers, TrustFile } from '../trust/trust.ts'
 
 /**

@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Ajv } from 'ajv'
 import { expect } from 'chai'
+import { ApplicationError, applicationFile } from '../../src/application/file.ts'
 import {
-  ApplicationError,
-  applicationFile,
   eventsOf,
   outsideRefusal,
   parseApplication,

@@ -1,4 +1,4 @@
-import { sidecarTraceVariables } from '@orderflow/service-kit/trace-settings'
+import { sidecarTraceVariables } from '@orderflow/service-kit/setup'
 import type { StackPorts } from './ports.ts'
 
 export const jaegerUrl = ({ jaeger }: Pick<StackPorts, 'jaeger'>): string => `http://localhost:${jaeger}`

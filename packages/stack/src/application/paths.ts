@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { applicationFile } from '@orderflow/service-kit/application-file'
+import { applicationFile } from '@orderflow/service-kit/setup'
 
 /** The folder of this package, for example `node_modules/@orderflow/stack`. */
 export const stackFolder = dirname(dirname(import.meta.dirname))

@@ -1,6 +1,6 @@
 import { protocolErrors } from '@orderflow/service-kit/kafka'
 import { rootMessage } from '@orderflow/service-kit/operations'
-import { OperationError } from '@orderflow/service-kit/terminal'
+import { OperationError } from '@orderflow/service-kit/setup'
 import { CliError } from '../base/error.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
+import { settingsOf } from '@orderflow/service-kit/log'
 import { type Extent, extentsOf } from '@orderflow/service-kit/positions'
-import { settingsOf } from '@orderflow/service-kit/topic-settings'
 import { CliError } from '../base/error.ts'
 import { eventually, withRetries } from '../base/poll.ts'
 import { addPartitions, ensureTopics, type TopicSpec, withAdmin } from '../kafka/topics.ts'

@@ -1,6 +1,6 @@
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
+import { settingsOf, type TopicSettings } from '@orderflow/service-kit/log'
 import { type GroupLock, LockError, openLog, withGroupLock } from '@orderflow/service-kit/operations'
-import { settingsOf, type TopicSettings } from '@orderflow/service-kit/topic-settings'
 import { CliError } from '../base/error.ts'
 import { changeTopics, knownSettings, longest } from '../kafka/topic-settings.ts'
 import type { TargetLog } from './copy.ts'

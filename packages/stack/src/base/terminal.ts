@@ -1,5 +1,5 @@
 import { styleText } from 'node:util'
-import { table } from '@orderflow/service-kit/terminal'
+import { table } from '@orderflow/service-kit/setup'
 import { withGuidePaths } from './guides.ts'
 
 type Style = Parameters<typeof styleText>[0]

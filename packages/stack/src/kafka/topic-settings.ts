@@ -1,5 +1,5 @@
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
-import { topicResource } from '@orderflow/service-kit/topic-settings'
+import { topicResource } from '@orderflow/service-kit/log'
 import { eventually } from '../base/poll.ts'
 import { withAdmin } from './topics.ts'
 

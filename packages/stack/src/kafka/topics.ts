@@ -1,12 +1,7 @@
 import '@orderflow/envelope/kafka-resets'
 import { type KafkaConnection, protocolErrors } from '@orderflow/service-kit/kafka'
+import { deadLetterSettings, eventSettings, settingDifferences, type TopicSettings } from '@orderflow/service-kit/log'
 import { type Extent, extentsOf } from '@orderflow/service-kit/positions'
-import {
-  deadLetterSettings,
-  eventSettings,
-  settingDifferences,
-  type TopicSettings,
-} from '@orderflow/service-kit/topic-settings'
 import type { Admin } from '@platformatic/kafka'
 import { doesConsume, partitions, type Surroundings, services } from '../application/services.ts'
 import { withRetries } from '../base/poll.ts'

@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { deadLetterTopic } from '@orderflow/envelope'
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
-import { metricSet } from '@orderflow/service-kit/metrics'
+import { metricSet } from '@orderflow/service-kit/operations'
 import { type Extent, extentsOf, type Position, positionsOf } from '@orderflow/service-kit/positions'
 import { consumedTopics, topics, withAdmin } from '../kafka/topics.ts'
 

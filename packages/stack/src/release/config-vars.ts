@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { isSecretName } from '@orderflow/service-kit/secret-names'
+import { isSecretName } from '@orderflow/service-kit/setup'
 import { hostedProblems } from '../../templates/release-image/hosted-settings.ts'
 import { repository } from '../application/paths.ts'
 import { application, type Service } from '../application/services.ts'

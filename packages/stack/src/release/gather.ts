@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
-import { isSecretName } from '@orderflow/service-kit/secret-names'
+import { isSecretName } from '@orderflow/service-kit/setup'
 import type { Service } from '../application/services.ts'
 import { CliError } from '../base/error.ts'
 import { type ConfigVars, type Resolved, resolveConfigVars, secretsOf } from './config-vars.ts'

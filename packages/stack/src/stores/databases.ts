@@ -1,4 +1,4 @@
-import { databaseFunctions, documentTables, functionNames } from '@orderflow/service-kit/save-documents'
+import { databaseFunctions, documentTables, functionNames } from '@orderflow/service-kit/setup'
 import { escapeIdentifier, escapeLiteral } from 'pg'
 import { storedServices } from '../application/services.ts'
 import { connect } from './libpq.ts'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { sidecarTraceVariables } from '@orderflow/service-kit/trace-settings'
+import { sidecarTraceVariables } from '@orderflow/service-kit/setup'
 import { hostedProblems } from './hosted-settings.ts'
 import { serviceProblems } from './service-settings.ts'
 

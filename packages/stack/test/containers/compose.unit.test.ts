@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { isSecretName } from '@orderflow/service-kit/secret-names'
+import { isSecretName } from '@orderflow/service-kit/setup'
 import { expect } from 'chai'
 import { parse } from 'yaml'
 import { images, serviceImage } from '../../src/application/images.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { StreamSettings } from '@orderflow/service-kit/kafka'
-import { createStreamCheck } from '@orderflow/service-kit/stream-check'
+import { createStreamCheck } from '@orderflow/service-kit/operations'
 import { Consumer } from '@platformatic/kafka'
 import { localKafka } from '../../src/kafka/connection.ts'
 import { ensureRunning } from '../../src/processes/ensure.ts'

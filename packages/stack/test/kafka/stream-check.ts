@@ -1,5 +1,5 @@
 import type { StreamSettings } from '@orderflow/service-kit/kafka'
-import { createStreamCheck } from '@orderflow/service-kit/stream-check'
+import { createStreamCheck } from '@orderflow/service-kit/operations'
 import { AclOperations, AclPermissionTypes, ResourcePatternTypes, ResourceTypes } from '@platformatic/kafka'
 import { expect } from 'chai'
 import { eventually } from '../../src/base/poll.ts'

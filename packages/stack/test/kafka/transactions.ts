@@ -1,5 +1,5 @@
 import { mayBeginTransactions } from '@orderflow/service-kit/kafka'
-import { createStreamCheck } from '@orderflow/service-kit/stream-check'
+import { createStreamCheck } from '@orderflow/service-kit/operations'
 import { expect } from 'chai'
 import { entryOf } from '../../src/application/services.ts'
 import { eventually } from '../../src/base/poll.ts'

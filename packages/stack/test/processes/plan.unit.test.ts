@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { isSecretName } from '@orderflow/service-kit/secret-names'
+import { isSecretName } from '@orderflow/service-kit/setup'
 import { expect } from 'chai'
 import { parse } from 'yaml'
 import { repository } from '../../src/application/paths.ts'

@@ -1,4 +1,5 @@
-import { applicationFile, type Demo, readApplication } from '@orderflow/service-kit/application'
+import { type Demo, readApplication } from '@orderflow/service-kit/application'
+import { applicationFile } from '@orderflow/service-kit/setup'
 import { expect } from 'chai'
 import type { MemoryService } from './memory-service.ts'
 

@@ -1,6 +1,4 @@
-import { type ApiKeyRecord, createApiKey } from '@orderflow/service-kit/api-keys'
-import { isScope } from '@orderflow/service-kit/scope'
-import { table } from '@orderflow/service-kit/terminal'
+import { type ApiKeyRecord, createApiKey, isScope, table } from '@orderflow/service-kit/setup'
 import { type ApiKeys, readApiKeys } from '@orderflow/stack'
 import { CliError, print } from '@orderflow/stack/base'
 import type { Command, Given } from '../../command-line.ts'

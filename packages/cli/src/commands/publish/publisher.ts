@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
-import { table } from '@orderflow/service-kit/terminal'
+import { table } from '@orderflow/service-kit/setup'
 import { isInside, outsideTopics, requireKafka } from '@orderflow/stack'
 import { CliError, localFolder, newSecret, print, replaceFile } from '@orderflow/stack/base'
 import { nameProblem, readPublishers, removePublisher, setPublisher } from '@orderflow/stack/operate'

@@ -1,4 +1,4 @@
-import { table } from '@orderflow/service-kit/terminal'
+import { table } from '@orderflow/service-kit/setup'
 import { startChosen, watchUrl } from '@orderflow/stack'
 import { paint, print, timed } from '@orderflow/stack/base'
 import type { Command } from '../../command-line.ts'

@@ -1,6 +1,6 @@
 import { globSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { sidecarTraceVariables } from '@orderflow/service-kit/trace-settings'
+import { sidecarTraceVariables } from '@orderflow/service-kit/setup'
 import { jaegerVariables } from '../../application/jaeger.ts'
 import {
   apiKeysFile,
