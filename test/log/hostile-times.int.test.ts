@@ -7,20 +7,10 @@ import type { LiveBatch } from '@orderflow/event-monitor/api'
 import { createLiveViews, type MonitorIndex, openIndex } from '@orderflow/event-monitor/testing'
 import { service } from '@orderflow/order-service/service'
 import { readSettings, readTrust } from '@orderflow/service-kit'
-import type { LogRecord } from '@orderflow/service-kit/log'
-import {
-  entryLines,
-  entryTable,
-  groupLines,
-  newestAttempt,
-  openLog,
-  readDeadLetters,
-  readEvent,
-  rebuildTopic,
-} from '@orderflow/service-kit/operations'
+import { entryLines, entryTable, groupLines, newestAttempt, readDeadLetters, readEvent, rebuildTopic } from '@orderflow/service-kit/operations'
 import { eventually, testFolder } from '@orderflow/stack/base'
 import { localKafka, releaseFolder } from '@orderflow/stack/internals'
-import { withAdmin } from '@orderflow/stack/operate'
+import { type LogRecord, openLog, withAdmin } from '@orderflow/kafka-log'
 import { Producer } from '@platformatic/kafka'
 import { expect } from 'chai'
 import { startKafka } from '../support/own-kafka.ts'

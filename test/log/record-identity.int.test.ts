@@ -14,13 +14,12 @@ import {
   readSettings,
   readTrust,
 } from '@orderflow/service-kit'
-import type { LogRecord } from '@orderflow/service-kit/log'
 import { createMetrics } from '@orderflow/service-kit/metrics'
-import { type Entry, openAttempt, openLog, readDeadLetters, replayDeadLetters } from '@orderflow/service-kit/operations'
+import { type Entry, openAttempt, readDeadLetters, replayDeadLetters } from '@orderflow/service-kit/operations'
 import { FakeSidecar, send, withServer } from '@orderflow/service-kit/testing'
 import { eventually, withRetries } from '@orderflow/stack/base'
 import { localKafka, releaseFolder } from '@orderflow/stack/internals'
-import { withAdmin } from '@orderflow/stack/operate'
+import { type LogRecord, openLog, withAdmin } from '@orderflow/kafka-log'
 import { Producer } from '@platformatic/kafka'
 import { expect } from 'chai'
 import { startKafka } from '../support/own-kafka.ts'

@@ -1,3 +1,4 @@
+import { type LogReader, openLog, withAdmin } from '@orderflow/kafka-log'
 import { randomUUID } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +9,7 @@ import { poison, reduced } from '@orderflow/chaos/clients/envelopes'
 import { createStore } from '@orderflow/chaos/store'
 import type { Order } from '@orderflow/order-service/order'
 import { paymentIdOf } from '@orderflow/payment-service/payment'
-import { type LogReader, openLog, readDeadLetters } from '@orderflow/service-kit/operations'
+import { readDeadLetters } from '@orderflow/service-kit/operations'
 import {
   freePorts,
   type KafkaConnection,
@@ -22,7 +23,7 @@ import {
 } from '@orderflow/stack'
 import { eventually, repository, testFolder } from '@orderflow/stack/base'
 import { dataFolder, startPrometheus } from '@orderflow/stack/internals'
-import { topics, withAdmin } from '@orderflow/stack/operate'
+import { topics } from '@orderflow/stack/operate'
 import { createProducer } from '@orderflow/test-kit'
 import { expect } from 'chai'
 import { metricsIn, type PrometheusApi, prometheusAt, shortened } from './prometheus.ts'

@@ -1,3 +1,4 @@
+import { extentsOf, withAdmin } from '@orderflow/kafka-log'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
@@ -6,7 +7,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { reduced } from '@orderflow/chaos/clients/envelopes'
 import { service } from '@orderflow/payment-service/service'
 import { type App, createApp, createLog, readSettings } from '@orderflow/service-kit'
-import { extentsOf } from '@orderflow/service-kit/positions'
 import { FakeSidecar, send } from '@orderflow/service-kit/testing'
 import { entryOf, groupMissing, type KafkaConnection, kafkaMissing, serviceNamed, sidecarOf } from '@orderflow/stack'
 import { eventually, testFolder } from '@orderflow/stack/base'
@@ -24,7 +24,7 @@ import {
   startProcess,
   stopProcess,
 } from '@orderflow/stack/internals'
-import { topics, withAdmin } from '@orderflow/stack/operate'
+import { topics } from '@orderflow/stack/operate'
 import { createProducer } from '@orderflow/test-kit'
 import { expect } from 'chai'
 import { type FetchProxy, startFetchProxy } from '../support/fetch-proxy.ts'

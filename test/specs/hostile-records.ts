@@ -1,16 +1,11 @@
+import { type LogReader, openLog, positionText } from '@orderflow/kafka-log'
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { orderUrl, orderWith, paymentUrl, send } from '@orderflow/chaos/clients/api'
 import { reduced } from '@orderflow/chaos/clients/envelopes'
 import { paymentEvents } from '@orderflow/envelope-schema'
 import type { CheckResult, DeadLetterDetail, EventDetail, HealthView } from '@orderflow/event-monitor/api'
-import {
-  type DeadLetters,
-  type LogReader,
-  openLog,
-  positionText,
-  readDeadLetters,
-} from '@orderflow/service-kit/operations'
+import { type DeadLetters, readDeadLetters } from '@orderflow/service-kit/operations'
 import { type RunningStack, urlOf } from '@orderflow/stack'
 import { eventually } from '@orderflow/stack/base'
 import type { Operator } from '@orderflow/test-kit'

@@ -23,7 +23,7 @@ import {
 } from '@orderflow/stack'
 import { eventually, testFolder } from '@orderflow/stack/base'
 import { claimFolder, processState, releaseFolder } from '@orderflow/stack/internals'
-import { withAdmin } from '@orderflow/stack/operate'
+import { withAdmin } from '@orderflow/kafka-log'
 import { ListOffsetTimestamps } from '@platformatic/kafka'
 import { expect } from 'chai'
 

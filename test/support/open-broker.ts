@@ -1,3 +1,4 @@
+import { withAdmin } from '@orderflow/kafka-log'
 import { setTimeout as delay } from 'node:timers/promises'
 import { entryOf, type KafkaConnection, kafkaMissing } from '@orderflow/stack'
 import { eventually, withRetries } from '@orderflow/stack/base'
@@ -9,7 +10,7 @@ import {
   processSpecs,
   startProcess,
 } from '@orderflow/stack/internals'
-import { topics, withAdmin } from '@orderflow/stack/operate'
+import { topics } from '@orderflow/stack/operate'
 import { ListOffsetTimestamps, Producer } from '@platformatic/kafka'
 
 type Message = { topic: string; partition: number; key?: Buffer; value: Buffer }

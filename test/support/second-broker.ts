@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { entryOf, type KafkaConnection } from '@orderflow/stack'
 import { eventually } from '@orderflow/stack/base'
 import { dataFolder, freePort, type Plan, processSpecs } from '@orderflow/stack/internals'
-import { withAdmin } from '@orderflow/stack/operate'
+import { withAdmin } from '@orderflow/kafka-log'
 
 /** A second broker of a plan’s cluster, which leads the partitions that a test assigns to it. */
 export interface SecondBroker {

@@ -1,3 +1,4 @@
+import type { LogRecord } from '@orderflow/kafka-log'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { deterministicId, orderEvents, paymentEvents } from '@orderflow/envelope-schema'
@@ -27,7 +28,7 @@ import {
   SidecarError,
 } from '@orderflow/service-kit'
 import { createMetrics } from '@orderflow/service-kit/metrics'
-import { type LogRecord, rebuildTopic } from '@orderflow/service-kit/operations'
+import { rebuildTopic } from '@orderflow/service-kit/operations'
 import { FakeLog, FakeSidecar } from '@orderflow/service-kit/testing'
 import { type Documents, domainDocuments } from '@orderflow/test-kit'
 

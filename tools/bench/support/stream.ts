@@ -1,9 +1,8 @@
+import { openLog, positionsOf, withAdmin } from '@orderflow/kafka-log'
 import { randomUUID } from 'node:crypto'
-import { openLog } from '@orderflow/service-kit/operations'
-import { positionsOf } from '@orderflow/service-kit/positions'
 import type { KafkaConnection } from '@orderflow/stack'
 import { ensureTopics } from '@orderflow/stack/internals'
-import { topics, withAdmin } from '@orderflow/stack/operate'
+import { topics } from '@orderflow/stack/operate'
 import { Consumer, Producer } from '@platformatic/kafka'
 
 export interface OutsideEvent {

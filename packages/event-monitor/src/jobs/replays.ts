@@ -1,14 +1,8 @@
+import { parsePosition, positionText, type RecordPosition } from '@orderflow/kafka-log'
 import { setTimeout as delay } from 'node:timers/promises'
 import { deterministicId } from '@orderflow/envelope'
 import { HttpProblem } from '@orderflow/service-kit'
-import {
-  currentAttempt,
-  type Entry,
-  parsePosition,
-  positionText,
-  type RecordPosition,
-  type ReplayIntent,
-} from '@orderflow/service-kit/log'
+import { currentAttempt, type Entry, type ReplayIntent } from '@orderflow/service-kit/log'
 import type { Outcome } from '@orderflow/service-kit/operations'
 import type { Trust } from '@orderflow/service-kit/trust'
 import type { Job } from '../api/dead-letters.ts'

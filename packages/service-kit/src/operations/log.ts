@@ -7,18 +7,13 @@ export {
   type ReplayNote,
   readRecord,
 } from '../stream/dead-letters/dead-letter-record.ts'
-export { headerOf, type LogRecord, recordsOf } from '../stream/log/log-record.ts'
 export {
   deadLetterHeaders,
   keyBytes,
   originOf,
-  parsePosition,
-  positionText,
-  type RecordPosition,
   replayedFrom,
 } from '../stream/log/record.ts'
 export { mayShowKey } from '../stream/log/record-key.ts'
-export { isoTime, recordTime } from '../stream/log/record-time.ts'
 export { whileHandling } from '../telemetry/context.ts'
 export { contractMask } from '../telemetry/mask.ts'
 export { dryRunsIn, effectsIn, keptContent, keptRecord, type RejectedAttempt } from './dead-letters/effects.ts'
@@ -35,4 +30,3 @@ export {
 export type { ReplayIntent, ReplayJournal } from './dead-letters/publish.ts'
 export { type FailedEvent, followNotes, type ReadUpTo, readEvent } from './dead-letters/records.ts'
 export { checkReplay, isReplayable, replayedContent } from './dead-letters/replay-record.ts'
-export { type LogReader, recordAt } from './log-reader.ts'

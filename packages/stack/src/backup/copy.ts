@@ -1,4 +1,4 @@
-import { headerOf, type LogReader, type LogRecord, positionText, type RecordPosition } from '@orderflow/service-kit/log'
+import { headerOf, type LogReader, type LogRecord, positionText, type RecordPosition, type Span } from '@orderflow/kafka-log'
 import { CliError } from '../base/error.ts'
 
 /** A record to write. It keeps the time of the original. */
@@ -95,7 +95,7 @@ export function requirePartitions(topic: string, source: readonly unknown[], tar
 
 async function copyPartition(
   topic: string,
-  span: Awaited<ReturnType<LogReader['spans']>>[number],
+  span: Span,
   end: bigint,
   { from, to, translate, onProgress }: CopyOptions,
   counts: Counts,

@@ -1,6 +1,4 @@
-import { protocolErrors } from '@orderflow/service-kit/kafka'
-import { rootMessage } from '@orderflow/service-kit/operations'
-import { OperationError } from '@orderflow/service-kit/terminal'
+import { LogError, protocolErrors, rootMessage } from '@orderflow/kafka-log'
 import { CliError } from '../base/error.ts'
 
 /**
@@ -10,7 +8,7 @@ import { CliError } from '../base/error.ts'
  */
 export function copyError(error: unknown, { during, page }: { during: string; page: string }): unknown {
   const { code } = error as { code?: unknown }
-  if (!(error instanceof OperationError) && !String(code).startsWith('PLT_KFK')) return error
+  if (!(error instanceof LogError) && !String(code).startsWith('PLT_KFK')) return error
   const denial = protocolErrors(error).find((each) => each.endsWith('AUTHORIZATION_FAILED'))
   if (denial) {
     const nextStep = `use a user that may read, write and alter all topics and groups (${page})`

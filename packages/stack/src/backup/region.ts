@@ -1,9 +1,7 @@
-import type { KafkaConnection } from '@orderflow/service-kit/kafka'
-import { type LogReader, openLog } from '@orderflow/service-kit/operations'
-import { type Position, positionsOf } from '@orderflow/service-kit/positions'
+import { type KafkaConnection, logOn, type LogReader, offsetsAt, partitionKey, type Position, positionsOf, requireReadable, withAdmin } from '@orderflow/kafka-log'
 import type { Admin } from '@platformatic/kafka'
 import { changeTopics, knownSettings, longest, type SettingChanges } from '../kafka/topic-settings.ts'
-import { consumedTopics, ensureTopics, type TopicSpec, withAdmin } from '../kafka/topics.ts'
+import { consumedTopics, ensureTopics, type TopicSpec } from '../kafka/topics.ts'
 import { commitPositions, requireStopped } from './groups.ts'
 import { withCopyLock } from './target.ts'
 
@@ -93,24 +91,18 @@ const requireServicesStopped = (kafka: KafkaConnection) =>
  * Moves each group back to the first record of the last `backMs`. A group with an earlier position, or without one, keeps it. Each partition counts from
  * its last record, because the newest time of all records may be that of a clock which was ahead.
  */
-async function moveBack(kafka: KafkaConnection, admin: Admin, backMs: number): Promise<string[]> {
+async function moveBack({ bootstrapBrokers: brokers }: KafkaConnection, admin: Admin, backMs: number): Promise<string[]> {
   const positions = await positionsOf(admin, consumedTopics)
-  const ends = new Map(positions.map((position) => [keyOf(position), position]))
+  const log = logOn(async () => admin, { brokers })
   const times = new Map<string, bigint>()
-  const log = openLog(kafka)
-  try {
-    for (const [key, position] of ends) if (position.end > 0n) times.set(key, await lastTime(log, position))
-  } finally {
-    await log.close()
-  }
-  const asked = [...ends].flatMap(([key, position]) => {
-    const time = times.get(key)
-    return time === undefined ? [] : [{ ...position, timestamp: time - BigInt(backMs) }]
-  })
-  if (asked.length === 0) return ['the topics are empty']
-  const found = await offsetsAt(admin, asked)
+  const ends = [...new Map(positions.map((each) => [partitionKey(each), each])).values()].filter(({ end }) => end > 0n)
+  for (const end of ends) times.set(partitionKey(end), (await lastTime(log, end)) - BigInt(backMs))
+  if (ends.length === 0) return ['the topics are empty']
+  // Kafka refuses negative times.
+  const timeOf = (position: Position) => BigInt(Math.max(0, Number(times.get(partitionKey(position)))))
+  const { values: found } = requireReadable(await offsetsAt(admin, ends, timeOf))
   const targets = positions.map((position) => {
-    const first = found.get(keyOf(position)) ?? -1n
+    const first = found.get(partitionKey(position)) ?? -1n
     // Kafka returns -1 if no record is this new.
     const offset = first < 0n ? position.end : first
     return { ...position, offset: offset < position.next ? offset : position.next }
@@ -123,29 +115,8 @@ async function moveBack(kafka: KafkaConnection, admin: Admin, backMs: number): P
 }
 
 /** Returns the time of a partition's last record, or the present time if it is earlier, in milliseconds since 1970. */
-async function lastTime(log: LogReader, { topic, partition, end }: Position): Promise<bigint> {
+async function lastTime(log: Pick<LogReader, 'at'>, { topic, partition, end }: Position): Promise<bigint> {
   const last = await log.at({ topic, partition, offset: String(end - 1n) })
   const now = Date.now()
   return BigInt(Math.min(last?.timestamp ?? now, now))
-}
-
-const keyOf = ({ topic, partition }: { topic: string; partition: number }) => `${topic}/${partition}`
-
-/** Returns the first record of each partition that is not earlier than a time. Kafka refuses negative times. */
-async function offsetsAt(
-  admin: Admin,
-  asked: readonly { topic: string; partition: number; timestamp: bigint }[],
-): Promise<ReadonlyMap<string, bigint>> {
-  const topics = [...Map.groupBy(asked, ({ topic }) => topic)].map(([name, own]) => ({
-    name,
-    partitions: own.map(({ partition: partitionIndex, timestamp }) => ({
-      ...{ partitionIndex, timestamp: timestamp < 0n ? 0n : timestamp },
-    })),
-  }))
-  const answers = await admin.listOffsets({ topics })
-  return new Map(
-    answers.flatMap(({ name: topic, partitions: own }) =>
-      own.map(({ partitionIndex: partition, offset }) => [keyOf({ topic, partition }), offset]),
-    ),
-  )
 }

@@ -1,9 +1,8 @@
-import type { KafkaConnection } from '@orderflow/service-kit/kafka'
-import { type Extent, extentsOf } from '@orderflow/service-kit/positions'
+import { type Extent, extentsOf, type KafkaConnection, withAdmin } from '@orderflow/kafka-log'
 import { settingsOf } from '@orderflow/service-kit/topic-settings'
 import { CliError } from '../base/error.ts'
 import { eventually, withRetries } from '../base/poll.ts'
-import { addPartitions, ensureTopics, type TopicSpec, withAdmin } from '../kafka/topics.ts'
+import { addPartitions, ensureTopics, type TopicSpec } from '../kafka/topics.ts'
 import type { Content } from './folder.ts'
 
 /** The topics of a backup in the Kafka that receives it. */

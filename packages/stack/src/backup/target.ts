@@ -1,5 +1,5 @@
-import type { KafkaConnection } from '@orderflow/service-kit/kafka'
-import { type GroupLock, LockError, openLog, withGroupLock } from '@orderflow/service-kit/operations'
+import { type KafkaConnection, openLog } from '@orderflow/kafka-log'
+import { type GroupLock, LockError, withGroupLock } from '@orderflow/service-kit/operations'
 import { settingsOf, type TopicSettings } from '@orderflow/service-kit/topic-settings'
 import { CliError } from '../base/error.ts'
 import { changeTopics, knownSettings, longest } from '../kafka/topic-settings.ts'

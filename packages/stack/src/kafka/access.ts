@@ -1,6 +1,5 @@
 import { pbkdf2, randomBytes } from 'node:crypto'
 import { promisify } from 'node:util'
-import { type KafkaConnection, protocolErrors, requestOf } from '@orderflow/service-kit/kafka'
 import type { Acl, Admin } from '@platformatic/kafka'
 import { services } from '../application/services.ts'
 import { keyOf, readAcls, userOf } from './acls.ts'
@@ -14,7 +13,7 @@ import {
   stackRights,
   stackUsers,
 } from './rights.ts'
-import { withAdmin } from './topics.ts'
+import { type KafkaConnection, protocolErrors, requestOf, withAdmin } from '@orderflow/kafka-log'
 import { transactionDenial, transactionDenialOptions } from './transactions.ts'
 
 /** The code of SCRAM-SHA-512 in Kafka's requests. */

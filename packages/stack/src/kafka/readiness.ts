@@ -1,10 +1,9 @@
+import { extentsOf, type KafkaConnection, metadataOf, protocolErrors, requestOf, withAdmin } from '@orderflow/kafka-log'
 import { get } from 'node:http'
-import { type KafkaConnection, metadataOf, requestOf } from '@orderflow/service-kit/kafka'
-import { extentsOf } from '@orderflow/service-kit/positions'
 import type { Admin, Group } from '@platformatic/kafka'
 import { doesConsume, serviceNamed, services } from '../application/services.ts'
 import { withRetries } from '../base/poll.ts'
-import { partitionCounts, withAdmin } from './topics.ts'
+import { partitionCounts, requireAllowed } from './topics.ts'
 
 /** The condition that is not met yet. */
 export type Missing = string | undefined
@@ -12,6 +11,7 @@ export type Missing = string | undefined
 /**
  * Checks that the leader of every partition answers. A broker that has just started reports its previous leaders, but refuses records for a
  * while.
+ * @throws {CliError} `denied` if Kafka denies this user a request
  */
 export async function kafkaMissing(kafka: KafkaConnection): Promise<Missing> {
   let missing = 'the broker does not answer yet'
@@ -22,7 +22,8 @@ export async function kafkaMissing(kafka: KafkaConnection): Promise<Missing> {
       await extentsOf(admin, names)
     })
     return undefined
-  } catch {
+  } catch (error) {
+    if (protocolErrors(error).some((name) => name.endsWith('AUTHORIZATION_FAILED'))) requireAllowed(error)
     return missing
   }
 }

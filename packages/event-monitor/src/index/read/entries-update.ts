@@ -1,15 +1,5 @@
-import {
-  type Attempt,
-  currentAttempt,
-  type DeadLetter,
-  type DeadLetterRecord,
-  type Entry,
-  entriesOf,
-  openAttempt,
-  positionText,
-  type RecordPosition,
-  readRecord,
-} from '@orderflow/service-kit/log'
+import { positionText, type RecordPosition } from '@orderflow/kafka-log'
+import { type Attempt, currentAttempt, type DeadLetter, type DeadLetterRecord, type Entry, entriesOf, openAttempt, readRecord } from '@orderflow/service-kit/log'
 import {
   type Cause,
   causesOf,

@@ -1,15 +1,6 @@
 import { deadLetterTopic } from '@orderflow/envelope'
-import { headerOf, type LogRecord, positionOfRecord } from '../log/log-record.ts'
-import {
-  acceptanceHeaders,
-  deadLetterHeaders,
-  guidIn,
-  noteHeaders,
-  originOf,
-  parsePosition,
-  type RecordPosition,
-} from '../log/record.ts'
-import { isoTime, recordTime } from '../log/record-time.ts'
+import { headerOf, isoTime, type LogRecord, parsePosition, positionOfRecord, type RecordPosition, recordTime } from '@orderflow/kafka-log'
+import { acceptanceHeaders, deadLetterHeaders, guidIn, noteHeaders, originOf } from '../log/record.ts'
 
 /** A dead letter on `<topic>.dead`, as `deadLetterOf` writes it, but without the event's bytes. */
 export interface DeadLetter {

@@ -9,7 +9,7 @@ import {
 } from '../../../src/operations/dead-letters/entries.ts'
 import { entryLines, groupLines } from '../../../src/operations/dead-letters/report.ts'
 import { OperationError } from '../../../src/operations/terminal.ts'
-import { positionText } from '../../../src/stream/log/record.ts'
+import { positionText } from '@orderflow/kafka-log'
 import { FakeLog } from '../../../src/testing/fake-log.ts'
 import { fail, failUnread, note } from './records.ts'
 

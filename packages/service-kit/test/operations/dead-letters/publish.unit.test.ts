@@ -3,7 +3,7 @@ import { ProtocolError } from '@platformatic/kafka'
 import { expect } from 'chai'
 import { publishReplay } from '../../../src/operations/dead-letters/publish.ts'
 import type { ReplayRecord } from '../../../src/operations/dead-letters/replay-record.ts'
-import type { LogReader } from '../../../src/operations/log-reader.ts'
+import type { LogReader } from '@orderflow/kafka-log'
 
 const replay: ReplayRecord = {
   origin: { topic: 'orderevents', partition: 1, offset: '7' },

@@ -1,3 +1,4 @@
+import type { AppendTimes } from '../../../src/stream/log/shared-admin.ts'
 import { randomUUID } from 'node:crypto'
 import {
   completeEnvelope,
@@ -12,8 +13,8 @@ import { pino } from 'pino'
 import { SidecarError } from '../../../src/sidecar/sidecar.ts'
 import { createConsumer, createConsumers } from '../../../src/stream/consuming/consumer.ts'
 import { deadLetterOf } from '../../../src/stream/dead-letters/dead-letter.ts'
-import type { AppendTimes } from '../../../src/stream/log/append-times.ts'
-import { type BulkEntry, positionText, readDelivery } from '../../../src/stream/log/record.ts'
+import { type BulkEntry, readDelivery } from '../../../src/stream/log/record.ts'
+import { positionText } from '@orderflow/kafka-log'
 import { createPublisher, recordOf } from '../../../src/stream/publishing/publish.ts'
 import { createMask } from '../../../src/telemetry/mask.ts'
 import { createMetrics, type Metrics } from '../../../src/telemetry/metrics.ts'

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { expect } from 'chai'
 import { createEarlierDeadLetters } from '../../../src/stream/dead-letters/earlier-dead-letters.ts'
-import type { StreamSettings } from '../../../src/stream/log/kafka.ts'
+import type { StreamSettings } from '@orderflow/kafka-log'
 
 describe('createEarlierDeadLetters', () => {
   let broker: Server

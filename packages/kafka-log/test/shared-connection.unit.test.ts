@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'chai'
-import { createSharedConnection, type SharedConnection } from '../../../src/stream/log/shared-connection.ts'
+import { createSharedConnection, type SharedConnection } from '../src/shared-connection.ts'
 
 interface Fake {
   isClosed: boolean
