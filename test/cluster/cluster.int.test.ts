@@ -1,6 +1,6 @@
-import { withAdmin } from '@orderflow/kafka-log'
 import { type Cluster, clusterMissing, startCluster } from '@orderflow/cluster'
 import { type Servers, startServers } from '@orderflow/cluster/servers'
+import { withAdmin } from '@orderflow/kafka-log'
 import { inDatabase } from '@orderflow/stack'
 import { eventually, timed } from '@orderflow/stack/base'
 import { ensureAccess, publishUser } from '@orderflow/stack/internals'

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { FullEvent } from '@orderflow/envelope-schema'
 import { service as monitorService } from '@orderflow/event-monitor/service'
+import { type LogRecord, openLog, withAdmin } from '@orderflow/kafka-log'
 import { service as orderService } from '@orderflow/order-service/service'
 import {
   type App,
@@ -19,7 +20,6 @@ import { type Entry, openAttempt, readDeadLetters, replayDeadLetters } from '@or
 import { FakeSidecar, send, withServer } from '@orderflow/service-kit/testing'
 import { eventually, withRetries } from '@orderflow/stack/base'
 import { localKafka, releaseFolder } from '@orderflow/stack/internals'
-import { type LogRecord, openLog, withAdmin } from '@orderflow/kafka-log'
 import { Producer } from '@platformatic/kafka'
 import { expect } from 'chai'
 import { startKafka } from '../support/own-kafka.ts'

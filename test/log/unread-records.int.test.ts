@@ -1,7 +1,7 @@
+import { extentsOf, unreadIn, withAdmin } from '@orderflow/kafka-log'
 import type { KafkaConnection } from '@orderflow/stack'
 import { eventually, testFolder } from '@orderflow/stack/base'
 import { releaseFolder } from '@orderflow/stack/internals'
-import { extentsOf, unreadIn, withAdmin } from '@orderflow/kafka-log'
 import { expect } from 'chai'
 import { logWriter, startOpenBroker } from '../support/open-broker.ts'
 import { claimPlan } from '../support/own-kafka.ts'

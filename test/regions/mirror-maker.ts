@@ -1,6 +1,6 @@
-import { extentsOf, openLog, withAdmin } from '@orderflow/kafka-log'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { extentsOf, openLog, withAdmin } from '@orderflow/kafka-log'
 import { mirrorMakerTool } from '@orderflow/programs'
 import type { KafkaConnection } from '@orderflow/stack'
 import { eventually, repository } from '@orderflow/stack/base'

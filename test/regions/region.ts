@@ -1,5 +1,5 @@
-import { extentsOf, positionsOf, withAdmin } from '@orderflow/kafka-log'
 import { rmSync } from 'node:fs'
+import { extentsOf, positionsOf, withAdmin } from '@orderflow/kafka-log'
 import { freePorts, type KafkaConnection, type LocalStack, services, sidecarOf, startStack } from '@orderflow/stack'
 import { testFolder } from '@orderflow/stack/base'
 import {

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { createEnvelope, orderEvents } from '@orderflow/envelope-schema'
+import { groupPositions, type LogRecord, openLog, withAdmin } from '@orderflow/kafka-log'
 import { settingsOf } from '@orderflow/service-kit/topic-settings'
 import { createSigner, signatureHeader } from '@orderflow/service-kit/trust'
 import type { KafkaConnection } from '@orderflow/stack'
 import { eventually, repository } from '@orderflow/stack/base'
 import { movePositions, readContent, streamSettings } from '@orderflow/stack/internals'
-import { groupPositions, type LogRecord, openLog, withAdmin } from '@orderflow/kafka-log'
 import { Producer } from '@platformatic/kafka'
 import { expect } from 'chai'
 import { type SecuredKafka, startSecuredKafka } from '../support/secured-kafka.ts'
@@ -28,7 +28,10 @@ describe('./orderflow backup and restore between two Kafkas that require authent
     own = await startSecuredKafka('backup-own')
     await publish(old.operator)
     // The broker creates the topic of positions at the first request.
-    await eventually(() => withAdmin(old.operator, (admin) => groupPositions(admin, [group])).catch(() => undefined), 'the coordinator of the group')
+    await eventually(
+      () => withAdmin(old.operator, (admin) => groupPositions(admin, [group])).catch(() => undefined),
+      'the coordinator of the group',
+    )
     await movePositions(old.operator, [{ group, topic, partition, offset: 2n }])
   })
   after(async () => {
@@ -108,6 +111,8 @@ describe('./orderflow backup and restore between two Kafkas that require authent
   })
 
   it('moves the positions of consumer groups', async () => {
-    expect(await withAdmin(own.operator, (admin) => groupPositions(admin, [group]))).to.deep.equal([{ group, topic, partition, offset: 1n }])
+    expect(await withAdmin(own.operator, (admin) => groupPositions(admin, [group]))).to.deep.equal([
+      { group, topic, partition, offset: 1n },
+    ])
   })
 })

@@ -1,9 +1,16 @@
-import { positionText } from '@orderflow/kafka-log'
 import { orderEvents } from '@orderflow/envelope-schema'
 import { service as gateway } from '@orderflow/event-gateway/service'
 import { examine } from '@orderflow/event-monitor/testing'
+import { positionText } from '@orderflow/kafka-log'
 import { createApp, createLog, readSettings } from '@orderflow/service-kit'
-import { entryLines, entryTable, groupLines, newestAttempt, readDeadLetters, readEvent } from '@orderflow/service-kit/operations'
+import {
+  entryLines,
+  entryTable,
+  groupLines,
+  newestAttempt,
+  readDeadLetters,
+  readEvent,
+} from '@orderflow/service-kit/operations'
 import { FakeSidecar, withServer } from '@orderflow/service-kit/testing'
 import { expect } from 'chai'
 import fc from 'fast-check'

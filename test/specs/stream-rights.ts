@@ -1,5 +1,5 @@
-import { appendTimes, openLog, requestOf, withAdmin } from '@orderflow/kafka-log'
 import { randomUUID } from 'node:crypto'
+import { appendTimes, openLog, requestOf, withAdmin } from '@orderflow/kafka-log'
 import { scrape } from '@orderflow/service-kit/testing'
 import type { KafkaConnection } from '@orderflow/stack'
 import { withRetries } from '@orderflow/stack/base'

@@ -1,6 +1,6 @@
-import { mayBeginTransactions, positionsOf, requestOf, type StreamSettings, withAdmin } from '@orderflow/kafka-log'
 import { connect } from 'node:net'
 import { connect as connectTls } from 'node:tls'
+import { mayBeginTransactions, positionsOf, requestOf, type StreamSettings, withAdmin } from '@orderflow/kafka-log'
 import { createStreamCheck } from '@orderflow/service-kit/stream-check'
 import type { KafkaConnection } from '@orderflow/stack'
 import { eventually } from '@orderflow/stack/base'

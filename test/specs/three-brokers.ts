@@ -1,6 +1,6 @@
-import { metadataOf, withAdmin } from '@orderflow/kafka-log'
 import { randomUUID } from 'node:crypto'
 import { anOrder, orderWith, post } from '@orderflow/chaos/clients/api'
+import { metadataOf, withAdmin } from '@orderflow/kafka-log'
 import type { Order } from '@orderflow/order-service/order'
 import { type Addresses, brokerNames, entryOf } from '@orderflow/stack'
 import { eventually } from '@orderflow/stack/base'

@@ -10,6 +10,7 @@ import {
   post,
   send,
 } from '@orderflow/chaos/clients/api'
+import { withAdmin } from '@orderflow/kafka-log'
 import type { Order } from '@orderflow/order-service/order'
 import { type Disk, mountDisk, unmountBelow } from '@orderflow/service-kit/testing'
 import {
@@ -23,7 +24,6 @@ import {
 } from '@orderflow/stack'
 import { eventually, testFolder } from '@orderflow/stack/base'
 import { claimFolder, processState, releaseFolder } from '@orderflow/stack/internals'
-import { withAdmin } from '@orderflow/kafka-log'
 import { ListOffsetTimestamps } from '@platformatic/kafka'
 import { expect } from 'chai'
 

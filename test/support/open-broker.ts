@@ -1,5 +1,5 @@
-import { withAdmin } from '@orderflow/kafka-log'
 import { setTimeout as delay } from 'node:timers/promises'
+import { withAdmin } from '@orderflow/kafka-log'
 import { entryOf, type KafkaConnection, kafkaMissing } from '@orderflow/stack'
 import { eventually, withRetries } from '@orderflow/stack/base'
 import {

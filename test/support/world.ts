@@ -1,7 +1,7 @@
-import type { LogRecord } from '@orderflow/kafka-log'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { deterministicId, orderEvents, paymentEvents } from '@orderflow/envelope-schema'
+import type { LogRecord } from '@orderflow/kafka-log'
 import { type Orders, order } from '@orderflow/order-service/order'
 import { service as orderService } from '@orderflow/order-service/service'
 import { type Payments, payment } from '@orderflow/payment-service/payment'

@@ -139,7 +139,10 @@ async function streamAt(
   const { topics: counts, brokers, controllerId, extents } = await describeLog(admin, null)
   const known = new Map(extents.map((extent) => [partitionKey(extent), extent]))
   const offsetsIn = (end: 'start' | 'end', topic: string, count: number) =>
-    Array.from({ length: count }, (_, partition) => known.get(partitionKey({ topic, partition }))?.[end].toString() ?? null)
+    Array.from(
+      { length: count },
+      (_, partition) => known.get(partitionKey({ topic, partition }))?.[end].toString() ?? null,
+    )
   const passedMs = before ? Date.parse(at) - Date.parse(before.at) : 0
   const views = [...counts].sort().map(([topic, count]): TopicHealth => {
     const [oldestOffset, endOffset] = [offsetsIn('start', topic, count), offsetsIn('end', topic, count)]

@@ -12,13 +12,16 @@ export async function appendTimes(admin: Admin, positions: readonly RecordPositi
   for (const [key, own] of Map.groupBy(positions, partitionKey)) {
     const partition = led.find((each) => partitionKey(each) === key)
     if (!partition) throw new Error(`partition ${key} has no leader`)
-    const waiting = new Set(own.toSorted((one, other) => Number(BigInt(one.offset) - BigInt(other.offset))).map(positionText))
+    const waiting = new Set(
+      own.toSorted((one, other) => Number(BigInt(one.offset) - BigInt(other.offset))).map(positionText),
+    )
     for (const text of waiting) {
       const next = BigInt(text.slice(key.length + 1))
       // With a limit of one byte, the broker returns only the batch that contains the record.
       const { values } = requireReadable(await fetchFrom(admin, [{ ...partition, next }], { bytes: 1 }))
       for (const record of values.get(key)?.records ?? []) {
-        if (waiting.delete(whereIs(record)) && !Number.isNaN(record.appendedAt)) times.set(whereIs(record), record.appendedAt)
+        if (waiting.delete(whereIs(record)) && !Number.isNaN(record.appendedAt))
+          times.set(whereIs(record), record.appendedAt)
       }
     }
   }

@@ -2,10 +2,24 @@
 
 export { createSharedAdmin, openAdmin, withAdmin } from './admin.ts'
 export { appendTimes } from './append-times.ts'
-export { connectionOf, isSaslMechanism, type KafkaConnection, requireConnection, type StreamSettings } from './connection.ts'
+export {
+  connectionOf,
+  isSaslMechanism,
+  type KafkaConnection,
+  requireConnection,
+  type StreamSettings,
+} from './connection.ts'
 export { isPermanent, LogError, protocolErrors, rootMessage } from './errors.ts'
 export { type LogReader, logOn, openLog, recordAt, type Span, type TimeRange } from './log-reader.ts'
-export { type Follower, followLog, type Gap, LogTail, type Read, type TailOptions, type TailPosition } from './log-tail.ts'
+export {
+  type Follower,
+  followLog,
+  type Gap,
+  LogTail,
+  type Read,
+  type TailOptions,
+  type TailPosition,
+} from './log-tail.ts'
 export { mergeByTime } from './merge-by-time.ts'
 export {
   type Answers,

@@ -83,10 +83,7 @@ interface ReaderOptions {
 }
 
 /** Returns the methods of a reader that uses an open connection. */
-export function logOn(
-  open: () => Promise<Admin>,
-  { brokers, attempts = 1 }: ReaderOptions,
-): Omit<LogReader, 'close'> {
+export function logOn(open: () => Promise<Admin>, { brokers, attempts = 1 }: ReaderOptions): Omit<LogReader, 'close'> {
   /** The partitions of topics that were read before. */
   const known = new Map<string, Partitions>()
 
@@ -147,7 +144,8 @@ export function logOn(
   }
 
   return {
-    topics: () => patiently('the list of topics', async (admin) => [...(await partitionsOf(admin, null)).topics.keys()]),
+    topics: () =>
+      patiently('the list of topics', async (admin) => [...(await partitionsOf(admin, null)).topics.keys()]),
 
     has: ({ topic, partition }) =>
       patiently(`topic ${topic}`, async (admin) => {

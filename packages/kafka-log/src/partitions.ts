@@ -69,7 +69,9 @@ async function refusal(errorCode: number): Promise<Pick<Unreadable, 'why' | 'cau
   const { ProtocolError } = await import('@platformatic/kafka')
   const cause = new ProtocolError(errorCode)
   const { apiId, message } = cause as typeof cause & { apiId: string }
-  const nextStep = apiId.endsWith('AUTHORIZATION_FAILED') ? '. Give this user the right: ./orderflow acls prints it' : ''
+  const nextStep = apiId.endsWith('AUTHORIZATION_FAILED')
+    ? '. Give this user the right: ./orderflow acls prints it'
+    : ''
   return { why: `Kafka answers ${apiId}: ${message}${nextStep}`, cause }
 }
 
@@ -136,11 +138,18 @@ export async function offsetsAt<P extends LedPartition>(
         ...{ partitionIndex: each.partition, currentLeaderEpoch: -1, timestamp: timestampOf(each) },
       })),
     }))
-    const response = await requestAt<OffsetsResponse>(admin, leader, 'ListOffsets', () => [-1, uncommitted, topics]).catch(
-      answerOf<OffsetsResponse>,
-    )
+    const response = await requestAt<OffsetsResponse>(admin, leader, 'ListOffsets', () => [
+      -1,
+      uncommitted,
+      topics,
+    ]).catch(answerOf<OffsetsResponse>)
     return response.topics.flatMap(({ name: topic, partitions }) =>
-      partitions.map(({ partitionIndex: partition, errorCode, offset: value }) => ({ topic, partition, errorCode, value })),
+      partitions.map(({ partitionIndex: partition, errorCode, offset: value }) => ({
+        topic,
+        partition,
+        errorCode,
+        value,
+      })),
     )
   })
 }

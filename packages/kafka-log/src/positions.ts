@@ -71,7 +71,11 @@ export interface UnreadPart extends Extent {
 }
 
 /** Returns the unread parts of a group. A new group begins with the oldest record (components/kafka.yaml). */
-export function unreadParts(group: string, extents: readonly Extent[], committed: readonly GroupPosition[]): UnreadPart[] {
+export function unreadParts(
+  group: string,
+  extents: readonly Extent[],
+  committed: readonly GroupPosition[],
+): UnreadPart[] {
   const offsets = new Map(
     committed.filter((each) => each.group === group).map((each) => [partitionKey(each), each.offset]),
   )
@@ -128,7 +132,10 @@ const fetchBytes = 64 * 1024
  * Counts the records in unread parts by reading the log. The difference between two offsets would be too high, because some offsets have no record,
  * and others have the marker of a transaction. Records of aborted transactions are counted, because sidecars deliver them.
  */
-export async function unreadIn(admin: Admin, parts: readonly (LedPartition & { next: bigint; end: bigint })[]): Promise<Unread[]> {
+export async function unreadIn(
+  admin: Admin,
+  parts: readonly (LedPartition & { next: bigint; end: bigint })[],
+): Promise<Unread[]> {
   return await Promise.all(parts.map((part) => readPart(admin, part)))
 }
 

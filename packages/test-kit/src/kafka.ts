@@ -49,9 +49,13 @@ export function createProducer(kafka: KafkaConnection & { retries?: number }) {
 /** Reads all records of `topics`, from the oldest record on, as they arrive. */
 export async function openLog(kafka: KafkaConnection, topics: string[]) {
   const records: LogRecord[] = []
-  const { caughtUp, close } = await followLog(kafka, { topics }, ({ topic, partition, offset, key, value, headers }) => {
-    const texts = Object.fromEntries(headers.map(([name, text]) => [name.toString(), text.toString()]))
-    records.push({ topic, partition, offset, key: key?.toString() ?? '', value, headers: texts })
-  })
+  const { caughtUp, close } = await followLog(
+    kafka,
+    { topics },
+    ({ topic, partition, offset, key, value, headers }) => {
+      const texts = Object.fromEntries(headers.map(([name, text]) => [name.toString(), text.toString()]))
+      records.push({ topic, partition, offset, key: key?.toString() ?? '', value, headers: texts })
+    },
+  )
   return { records, caughtUp, close }
 }

@@ -1,5 +1,5 @@
-import { openLog, positionsOf, withAdmin } from '@orderflow/kafka-log'
 import { randomUUID } from 'node:crypto'
+import { openLog, positionsOf, withAdmin } from '@orderflow/kafka-log'
 import type { KafkaConnection } from '@orderflow/stack'
 import { ensureTopics } from '@orderflow/stack/internals'
 import { topics } from '@orderflow/stack/operate'

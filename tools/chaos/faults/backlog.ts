@@ -1,5 +1,5 @@
-import { positionsOf, withAdmin } from '@orderflow/kafka-log'
 import { setTimeout as delay } from 'node:timers/promises'
+import { positionsOf, withAdmin } from '@orderflow/kafka-log'
 import type { KafkaConnection } from '@orderflow/stack'
 import { consumedTopics } from '@orderflow/stack/operate'
 

@@ -1,4 +1,3 @@
-import { headerOf, type LogRecord, positionText } from '@orderflow/kafka-log'
 import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import {
@@ -16,8 +15,18 @@ import {
   type ReceivedEnvelope,
   selectEvent,
 } from '@orderflow/envelope'
+import { headerOf, type LogRecord, positionText } from '@orderflow/kafka-log'
 import { type Application, topicOfEvent } from '@orderflow/service-kit/application'
-import { contractMask, deadLetterHeaders, keyBytes, mayShowKey, originOf, readRecord, replayedFrom, whileHandling } from '@orderflow/service-kit/log'
+import {
+  contractMask,
+  deadLetterHeaders,
+  keyBytes,
+  mayShowKey,
+  originOf,
+  readRecord,
+  replayedFrom,
+  whileHandling,
+} from '@orderflow/service-kit/log'
 import { signatureHeader, signatureIn, type Trust, UntrustedError } from '@orderflow/service-kit/trust'
 import type { RecordPosition, Validity } from '../api/events.ts'
 import type { Body } from '../index/record.ts'

@@ -1,5 +1,5 @@
-import type { Application } from '@orderflow/service-kit/application'
 import type { KafkaConnection } from '@orderflow/kafka-log'
+import type { Application } from '@orderflow/service-kit/application'
 import type { TrustSettings } from '@orderflow/service-kit/trust'
 import type { EventRow, Unreadable } from '../api/events.ts'
 import { hashOf } from '../index/guid-runs.ts'

@@ -1,6 +1,6 @@
-import { parsePosition, positionText, type RecordPosition } from '@orderflow/kafka-log'
 import { setTimeout as delay } from 'node:timers/promises'
 import { deterministicId } from '@orderflow/envelope'
+import { parsePosition, positionText, type RecordPosition } from '@orderflow/kafka-log'
 import { HttpProblem } from '@orderflow/service-kit'
 import { currentAttempt, type Entry, type ReplayIntent } from '@orderflow/service-kit/log'
 import type { Outcome } from '@orderflow/service-kit/operations'

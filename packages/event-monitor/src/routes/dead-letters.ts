@@ -1,5 +1,5 @@
-import { recordAt } from '@orderflow/kafka-log'
 import { validateBytes } from '@orderflow/envelope'
+import { recordAt } from '@orderflow/kafka-log'
 import { invalid, pathId, type Route } from '@orderflow/service-kit'
 import { currentAttempt, effectsIn, keptContent, keptRecord, replayedContent } from '@orderflow/service-kit/log'
 import type { CheckResult, DeadLetterDetail, DeadLetterEntry, DeadLetterGroups } from '../api/dead-letters.ts'

@@ -1,6 +1,15 @@
 import { parsePosition, positionText, type RecordPosition } from '@orderflow/kafka-log'
 import { hiddenErrors, invalid } from '@orderflow/service-kit'
-import { type Attempt, checkReplay, currentAttempt, type Entry, type FailedEvent, followNotes, type ReadUpTo, readEvent } from '@orderflow/service-kit/log'
+import {
+  type Attempt,
+  checkReplay,
+  currentAttempt,
+  type Entry,
+  type FailedEvent,
+  followNotes,
+  type ReadUpTo,
+  readEvent,
+} from '@orderflow/service-kit/log'
 import { editedValue, MisplacedPlaceholder, maxEditable } from '../model/masked.ts'
 import type { Monitor } from '../monitor.ts'
 import { MonitorError } from '../monitor-error.ts'

@@ -1,5 +1,5 @@
-import { positionText } from '@orderflow/kafka-log'
 import { createHash } from 'node:crypto'
+import { positionText } from '@orderflow/kafka-log'
 import { idempotencyKey, invalid, pathId, type Route } from '@orderflow/service-kit'
 import { currentAttempt, type Entry } from '@orderflow/service-kit/log'
 import type { Job } from '../api/dead-letters.ts'

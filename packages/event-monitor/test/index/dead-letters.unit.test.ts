@@ -1,6 +1,6 @@
-import { positionText } from '@orderflow/kafka-log'
 import { statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { positionText } from '@orderflow/kafka-log'
 import { type DeadLetterRecord, entriesOf, readRecord } from '@orderflow/service-kit/log'
 import { expect } from 'chai'
 import fc from 'fast-check'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { Reaction } from '@orderflow/service-kit/application'
 import { positionText } from '@orderflow/kafka-log'
+import type { Reaction } from '@orderflow/service-kit/application'
 import { UntrustedError } from '@orderflow/service-kit/trust'
 import { expect } from 'chai'
 import {

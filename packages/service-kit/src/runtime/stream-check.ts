@@ -1,6 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import {
+  connectionOf,
+  type KafkaConnection,
+  mayBeginTransactions,
+  metadataOf,
+  openAdmin,
+  protocolErrors,
+  type StreamSettings,
+} from '@orderflow/kafka-log'
 import type { Admin } from '@platformatic/kafka'
-import { connectionOf, type KafkaConnection, mayBeginTransactions, metadataOf, openAdmin, protocolErrors, type StreamSettings } from '@orderflow/kafka-log'
 
 /** Returns the reason why a service cannot use the stream; undefined if it can. The reason contains no secrets, so anyone may see it. */
 export type StreamCheck = () => Promise<string | undefined>

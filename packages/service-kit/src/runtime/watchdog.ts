@@ -1,9 +1,9 @@
 import { BlockList, isIP, isIPv6 } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
+import { type Position, positionsOf, requireConnection, type StreamSettings, withAdmin } from '@orderflow/kafka-log'
 import type { Admin } from '@platformatic/kafka'
 import type { Consumer } from '../stream/consuming/consumer.ts'
-import { type Position, positionsOf, requireConnection, type StreamSettings, withAdmin } from '@orderflow/kafka-log'
 import type { Logger } from '../telemetry/log.ts'
 
 const intervalMs = 15_000

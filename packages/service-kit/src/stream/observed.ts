@@ -1,5 +1,5 @@
-import type { RecordPosition } from '@orderflow/kafka-log'
 import { type Envelope, mayShow, type ReceivedEnvelope, typeOf } from '@orderflow/envelope'
+import type { RecordPosition } from '@orderflow/kafka-log'
 import {
   type Attributes,
   type Handling,

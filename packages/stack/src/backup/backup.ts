@@ -1,5 +1,13 @@
 import { join } from 'node:path'
-import { type GroupPosition, groupPositions, type KafkaConnection, type LogReader, type LogRecord, openLog, withAdmin } from '@orderflow/kafka-log'
+import {
+  type GroupPosition,
+  groupPositions,
+  type KafkaConnection,
+  type LogReader,
+  type LogRecord,
+  openLog,
+  withAdmin,
+} from '@orderflow/kafka-log'
 import { applicationName } from '../application/paths.ts'
 import { CliError } from '../base/error.ts'
 import { withLock } from '../base/lock.ts'

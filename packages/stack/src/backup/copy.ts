@@ -1,4 +1,11 @@
-import { headerOf, type LogReader, type LogRecord, positionText, type RecordPosition, type Span } from '@orderflow/kafka-log'
+import {
+  headerOf,
+  type LogReader,
+  type LogRecord,
+  positionText,
+  type RecordPosition,
+  type Span,
+} from '@orderflow/kafka-log'
 import { CliError } from '../base/error.ts'
 
 /** A record to write. It keeps the time of the original. */

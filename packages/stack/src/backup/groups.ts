@@ -1,8 +1,14 @@
+import {
+  type GroupPosition,
+  groupPositions,
+  type KafkaConnection,
+  protocolErrors,
+  withAdmin,
+} from '@orderflow/kafka-log'
 import type { Admin } from '@platformatic/kafka'
 import { CliError } from '../base/error.ts'
 import { poll, withRetries } from '../base/poll.ts'
 import { groupMembers } from '../kafka/readiness.ts'
-import { type GroupPosition, groupPositions, type KafkaConnection, protocolErrors, withAdmin } from '@orderflow/kafka-log'
 
 /** The time after which Kafka removes members that were killed; hosted brokers allow several seconds (`Stream.SessionTimeout`). */
 const sessionMs = 15_000

@@ -1,4 +1,14 @@
-import { type KafkaConnection, logOn, type LogReader, offsetsAt, partitionKey, type Position, positionsOf, requireReadable, withAdmin } from '@orderflow/kafka-log'
+import {
+  type KafkaConnection,
+  type LogReader,
+  logOn,
+  offsetsAt,
+  type Position,
+  partitionKey,
+  positionsOf,
+  requireReadable,
+  withAdmin,
+} from '@orderflow/kafka-log'
 import type { Admin } from '@platformatic/kafka'
 import { changeTopics, knownSettings, longest, type SettingChanges } from '../kafka/topic-settings.ts'
 import { consumedTopics, ensureTopics, type TopicSpec } from '../kafka/topics.ts'
@@ -91,7 +101,11 @@ const requireServicesStopped = (kafka: KafkaConnection) =>
  * Moves each group back to the first record of the last `backMs`. A group with an earlier position, or without one, keeps it. Each partition counts from
  * its last record, because the newest time of all records may be that of a clock which was ahead.
  */
-async function moveBack({ bootstrapBrokers: brokers }: KafkaConnection, admin: Admin, backMs: number): Promise<string[]> {
+async function moveBack(
+  { bootstrapBrokers: brokers }: KafkaConnection,
+  admin: Admin,
+  backMs: number,
+): Promise<string[]> {
   const positions = await positionsOf(admin, consumedTopics)
   const log = logOn(async () => admin, { brokers })
   const times = new Map<string, bigint>()

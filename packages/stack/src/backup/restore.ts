@@ -1,4 +1,14 @@
-import { groupPositions, headerOf, type KafkaConnection, type LogRecord, openLog, parsePosition, positionText, type RecordPosition, withAdmin } from '@orderflow/kafka-log'
+import {
+  groupPositions,
+  headerOf,
+  type KafkaConnection,
+  type LogRecord,
+  openLog,
+  parsePosition,
+  positionText,
+  type RecordPosition,
+  withAdmin,
+} from '@orderflow/kafka-log'
 import { deadLetterHeaders, replayedFrom } from '@orderflow/service-kit/log'
 import { type GroupLock, noteHeaders } from '@orderflow/service-kit/operations'
 import { forever, keepFor } from '../kafka/retention.ts'

@@ -1,5 +1,5 @@
-import { extentsOf, type KafkaConnection, metadataOf, protocolErrors, requestOf, withAdmin } from '@orderflow/kafka-log'
 import { get } from 'node:http'
+import { extentsOf, type KafkaConnection, metadataOf, protocolErrors, requestOf, withAdmin } from '@orderflow/kafka-log'
 import type { Admin, Group } from '@platformatic/kafka'
 import { doesConsume, serviceNamed, services } from '../application/services.ts'
 import { withRetries } from '../base/poll.ts'

@@ -1,6 +1,6 @@
+import { type KafkaConnection, withAdmin } from '@orderflow/kafka-log'
 import { topicResource } from '@orderflow/service-kit/topic-settings'
 import { changeTopics } from './topic-settings.ts'
-import { type KafkaConnection, withAdmin } from '@orderflow/kafka-log'
 
 /** A `retention.ms` without limit. */
 export const forever = -1

@@ -1,6 +1,6 @@
+import { type KafkaConnection, withAdmin } from '@orderflow/kafka-log'
 import { topicResource } from '@orderflow/service-kit/topic-settings'
 import { eventually } from '../base/poll.ts'
-import { type KafkaConnection, withAdmin } from '@orderflow/kafka-log'
 
 /** The settings of a topic to change. The value undefined restores the default of the broker. */
 export type SettingChanges = Readonly<Record<string, string | undefined>>

@@ -1,4 +1,12 @@
-import { type Extent, extentsOf, type KafkaConnection, partitionsOf, protocolErrors, requireReadable, withAdmin } from '@orderflow/kafka-log'
+import {
+  type Extent,
+  extentsOf,
+  type KafkaConnection,
+  partitionsOf,
+  protocolErrors,
+  requireReadable,
+  withAdmin,
+} from '@orderflow/kafka-log'
 import {
   deadLetterSettings,
   eventSettings,

@@ -1,7 +1,14 @@
-import { type Extent, extentsOf, type KafkaConnection, type Position, positionsOf, withAdmin } from '@orderflow/kafka-log'
 import type { RequestListener } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { deadLetterTopic } from '@orderflow/envelope'
+import {
+  type Extent,
+  extentsOf,
+  type KafkaConnection,
+  type Position,
+  positionsOf,
+  withAdmin,
+} from '@orderflow/kafka-log'
 import { metricSet } from '@orderflow/service-kit/metrics'
 import { consumedTopics, topics } from '../kafka/topics.ts'
 

@@ -1,12 +1,19 @@
-import { type KafkaConnection, withAdmin } from '@orderflow/kafka-log'
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
+import { type KafkaConnection, withAdmin } from '@orderflow/kafka-log'
 import { expect } from 'chai'
 import { repository } from '../../src/application/paths.ts'
 import { eventually } from '../../src/base/poll.ts'
 import { localKafka } from '../../src/kafka/connection.ts'
 import { dayMs, forever, keepFor, keptFor } from '../../src/kafka/retention.ts'
-import { addPartitions, ensureTopics, partitionCounts, type TopicSpec, topicDifferences, topics } from '../../src/kafka/topics.ts'
+import {
+  addPartitions,
+  ensureTopics,
+  partitionCounts,
+  type TopicSpec,
+  topicDifferences,
+  topics,
+} from '../../src/kafka/topics.ts'
 import { watchEvents } from '../../src/kafka/watch.ts'
 import type { Plan } from '../../src/processes/plan.ts'
 import { streamTroubles } from '../../src/troubles.ts'

@@ -1,5 +1,5 @@
-import type { RecordPosition } from '@orderflow/kafka-log'
 import { dirname, join } from 'node:path'
+import type { RecordPosition } from '@orderflow/kafka-log'
 import type { ReadUpTo } from '@orderflow/service-kit/log'
 import type { DeadLetterEntry, DeadLetterGroup } from '../../api/dead-letters.ts'
 import type { ChosenEntry } from '../../jobs/ledger.ts'

@@ -1,5 +1,14 @@
 import { positionText, type RecordPosition } from '@orderflow/kafka-log'
-import { type Attempt, currentAttempt, type DeadLetter, type DeadLetterRecord, type Entry, entriesOf, openAttempt, readRecord } from '@orderflow/service-kit/log'
+import {
+  type Attempt,
+  currentAttempt,
+  type DeadLetter,
+  type DeadLetterRecord,
+  type Entry,
+  entriesOf,
+  openAttempt,
+  readRecord,
+} from '@orderflow/service-kit/log'
 import {
   type Cause,
   causesOf,

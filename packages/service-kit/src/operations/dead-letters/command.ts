@@ -1,6 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { deadLetterTopic } from '@orderflow/envelope'
-import { type KafkaConnection, type LogReader, openLog, parsePosition, positionText, protocolErrors } from '@orderflow/kafka-log'
+import {
+  type KafkaConnection,
+  type LogReader,
+  openLog,
+  parsePosition,
+  positionText,
+  protocolErrors,
+} from '@orderflow/kafka-log'
 import { missingTopic } from '../../stream/publishing/topic-settings.ts'
 import type { Trust } from '../../trust/trust.ts'
 import { type GroupLock, withGroupLock } from '../group-lock.ts'

@@ -1,6 +1,14 @@
 import { deadLetterTopic } from '@orderflow/envelope'
+import {
+  type LogReader,
+  type LogRecord,
+  parsePosition,
+  positionText,
+  type RecordPosition,
+  type Span,
+  whereIs,
+} from '@orderflow/kafka-log'
 import { findErrorBy, type Producer } from '@platformatic/kafka'
-import { type LogReader, type LogRecord, parsePosition, positionText, type RecordPosition, type Span, whereIs } from '@orderflow/kafka-log'
 import { noteHeaders, recordIdOf } from '../../stream/log/record.ts'
 import type { ReplayRecord } from './replay-record.ts'
 

@@ -1,7 +1,16 @@
 import { deadLetterTopic, describeProblem, type Problem } from '@orderflow/envelope'
+import {
+  headerOf,
+  type LogReader,
+  type LogRecord,
+  positionText,
+  type RecordPosition,
+  recordAt,
+  recordTime,
+  type Span,
+} from '@orderflow/kafka-log'
 import { digestOf, unread } from '../../stream/dead-letters/dead-letter.ts'
 import { type DeadLetter, type ReplayNote, readRecord } from '../../stream/dead-letters/dead-letter-record.ts'
-import { headerOf, type LogReader, type LogRecord, positionText, recordAt, type RecordPosition, recordTime, type Span } from '@orderflow/kafka-log'
 import { deadLetterHeaders, keyBytes } from '../../stream/log/record.ts'
 import { whileHandling } from '../../telemetry/context.ts'
 import { contractMask } from '../../telemetry/mask.ts'

@@ -10,9 +10,9 @@ import {
   requireExactFields,
 } from '@orderflow/envelope'
 import { keyFields, keyOf } from '@orderflow/envelope/kafka'
+import { headerOf, type LogReader, type LogRecord, positionText, type RecordPosition } from '@orderflow/kafka-log'
 import { parsedJson } from '../../json.ts'
 import { ourFaults } from '../../stream/dead-letters/fault.ts'
-import { headerOf, type LogReader, type LogRecord, positionText, type RecordPosition } from '@orderflow/kafka-log'
 import { replayedFrom, replayedRecord } from '../../stream/log/record.ts'
 import { signatureHeader, type Trust, UntrustedError } from '../../trust/trust.ts'
 import { type Attempt, recordOf } from './entries.ts'

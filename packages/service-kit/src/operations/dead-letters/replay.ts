@@ -1,6 +1,6 @@
+import { type KafkaConnection, LogError, type LogReader, openLog, positionText } from '@orderflow/kafka-log'
 import { Producer } from '@platformatic/kafka'
 import { groupsByKey } from '../../stream/consuming/by-key.ts'
-import { type KafkaConnection, LogError, type LogReader, openLog, positionText } from '@orderflow/kafka-log'
 import type { Trust } from '../../trust/trust.ts'
 import { type Attempt, currentAttempt, type Entry, openAttempt, recordOf } from './entries.ts'
 import { type Client, type Published, publishReplay, type ReplayJournal, withIntents } from './publish.ts'

@@ -1,5 +1,5 @@
-import { positionText } from '@orderflow/kafka-log'
 import { deadLetterTopic } from '@orderflow/envelope'
+import { positionText } from '@orderflow/kafka-log'
 import type { OutgoingEvent } from '../../sidecar/sidecar.ts'
 import type { EarlierDeadLetters } from '../dead-letters/earlier-dead-letters.ts'
 import { acceptanceHeaders, type BulkEntry, type Delivery, keyBytes, readDelivery, recordIdOf } from '../log/record.ts'

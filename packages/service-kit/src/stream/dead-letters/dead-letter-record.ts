@@ -1,5 +1,13 @@
 import { deadLetterTopic } from '@orderflow/envelope'
-import { headerOf, isoTime, type LogRecord, parsePosition, positionOfRecord, type RecordPosition, recordTime } from '@orderflow/kafka-log'
+import {
+  headerOf,
+  isoTime,
+  type LogRecord,
+  parsePosition,
+  positionOfRecord,
+  type RecordPosition,
+  recordTime,
+} from '@orderflow/kafka-log'
 import { acceptanceHeaders, deadLetterHeaders, guidIn, noteHeaders, originOf } from '../log/record.ts'
 
 /** A dead letter on `<topic>.dead`, as `deadLetterOf` writes it, but without the event's bytes. */

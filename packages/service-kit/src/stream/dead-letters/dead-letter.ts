@@ -1,6 +1,6 @@
-import { positionText, type RecordPosition } from '@orderflow/kafka-log'
 import { createHash } from 'node:crypto'
 import { deadLetterTopic, deterministicId } from '@orderflow/envelope'
+import { positionText, type RecordPosition } from '@orderflow/kafka-log'
 import type { OutgoingEvent } from '../../sidecar/sidecar.ts'
 import { signatureHeader } from '../../trust/trust.ts'
 import { type Delivery, deadLetterHeaders, keyBytes, recordIdOf } from '../log/record.ts'

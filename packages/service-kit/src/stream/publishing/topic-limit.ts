@@ -1,5 +1,5 @@
-import { type OutgoingEvent, SidecarError } from '../../sidecar/sidecar.ts'
 import type { StreamSettings } from '@orderflow/kafka-log'
+import { type OutgoingEvent, SidecarError } from '../../sidecar/sidecar.ts'
 import { shareAdmin } from '../log/shared-admin.ts'
 import { settingsOf, topicResource } from './topic-settings.ts'
 
