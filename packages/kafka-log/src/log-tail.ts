@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Admin } from '@platformatic/kafka'
 import { openAdmin } from './admin.ts'
 import type { KafkaConnection } from './connection.ts'
+import { createClock } from './merge-by-time.ts'
 import { fetchFrom, type Partition, partitionKey, requireReadable, type Unreadable } from './partitions.ts'
 import { describeLog, type Extent } from './positions.ts'
 import type { LogRecord } from './record.ts'
@@ -173,13 +174,9 @@ const positionOf = ({ topic, partition, topicId, next }: TailPosition): TailPosi
 })
 
 function byTime(fetched: LogRecord[][]): LogRecord[] {
-  if (fetched.length === 1) return fetched[0] as LogRecord[]
   const timed = fetched.flatMap((records) => {
-    let latest = 0
-    return records.map((record) => {
-      latest = Math.max(latest, record.timestamp)
-      return { record, time: latest }
-    })
+    const timeOf = createClock()
+    return records.map((record) => ({ record, time: timeOf(record.timestamp) }))
   })
   return timed.sort((one, other) => one.time - other.time).map(({ record }) => record)
 }

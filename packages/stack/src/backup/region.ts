@@ -9,11 +9,12 @@ import {
   requireReadable,
   withAdmin,
 } from '@orderflow/kafka-log'
+import { settingsOf } from '@orderflow/service-kit/topic-settings'
 import type { Admin } from '@platformatic/kafka'
-import { changeTopics, knownSettings, longest, type SettingChanges } from '../kafka/topic-settings.ts'
+import { changeKnown } from '../kafka/topic-settings.ts'
 import { consumedTopics, ensureTopics, type TopicSpec } from '../kafka/topics.ts'
 import { commitPositions, requireStopped } from './groups.ts'
-import { withCopyLock } from './target.ts'
+import { whileCopied, withCopyLock } from './target.ts'
 
 // A region is passive while MirrorMaker copies the log of another region to its Kafka, and no service runs. It is active while its services run.
 
@@ -25,39 +26,25 @@ const timeSetting = 'message.timestamp.type'
  * @throws {CliError} `still-running` if a service runs
  */
 export async function makePassive(kafka: KafkaConnection, specs: readonly TopicSpec[]): Promise<string[]> {
-  await requireServicesStopped(kafka)
-  return await withCopyLock(
-    kafka,
-    () => {},
-    () => keepTimes(kafka, specs),
-  )
-}
-
-async function keepTimes(kafka: KafkaConnection, specs: readonly TopicSpec[]): Promise<string[]> {
-  const timed = specs.filter(({ configs }) => timeSetting in configs).map(({ name }) => name)
   const passive = specs.map((spec) =>
-    timed.includes(spec.name) ? { ...spec, configs: { ...spec.configs, [timeSetting]: 'CreateTime' } } : spec,
+    timeSetting in spec.configs ? { ...spec, configs: { ...spec.configs, [timeSetting]: 'CreateTime' } } : spec,
   )
-  await ensureTopics(kafka, passive)
-  const limits = await timeLimits(kafka, timed, longest)
-  await changeTopics(kafka, new Map(timed.map((name) => [name, { [timeSetting]: 'CreateTime', ...limits }])))
-  return await ensureTopics(kafka, passive)
+  return await whileStopped(kafka, async () => {
+    await ensureTopics(kafka, passive)
+    await changeKnown(kafka, timed(specs), Object.keys(whileCopied), () => whileCopied)
+    return await ensureTopics(kafka, passive)
+  })
 }
 
-/**
- * Returns settings that limit the times of records. A passive region has the largest limits. By default, Kafka 4 refuses times that are an hour ahead,
- * and MirrorMaker would stop at a record from a broker whose clock was ahead.
- */
-async function timeLimits(
-  kafka: KafkaConnection,
-  topics: string[],
-  value: string | undefined,
-): Promise<SettingChanges> {
-  const names = await knownSettings(kafka, topics, [
-    'message.timestamp.before.max.ms',
-    'message.timestamp.after.max.ms',
-  ])
-  return Object.fromEntries(names.map((name) => [name, value]))
+const timed = (specs: readonly TopicSpec[]) =>
+  specs.filter(({ configs }) => timeSetting in configs).map(({ name }) => name)
+
+/** Runs `work` while no service runs, and while no other command copies records to this Kafka. */
+async function whileStopped<Result>(kafka: KafkaConnection, work: () => Promise<Result>): Promise<Result> {
+  const tell = () => {}
+  const nextStep = 'stop all services and their sidecars, then run this command again'
+  await requireStopped(kafka, [...consumedTopics.keys()], { nextStep, tell })
+  return await withCopyLock(kafka, tell, work)
 }
 
 /**
@@ -74,28 +61,11 @@ export async function makeActive(
   specs: readonly TopicSpec[],
   backMs: number,
 ): Promise<string[]> {
-  await requireServicesStopped(kafka)
-  return await withCopyLock(
-    kafka,
-    () => {},
-    () => setTimes(kafka, specs, backMs),
-  )
-}
-
-async function setTimes(kafka: KafkaConnection, specs: readonly TopicSpec[], backMs: number): Promise<string[]> {
-  const timed = specs.filter(({ configs }) => timeSetting in configs)
-  const names = timed.map(({ name }) => name)
-  const limits = await timeLimits(kafka, names, undefined)
-  const settings = timed.map(({ name, configs }) => [name, { [timeSetting]: configs[timeSetting], ...limits }] as const)
-  await changeTopics(kafka, new Map(settings))
-  return await withAdmin(kafka, (admin) => moveBack(kafka, admin, backMs))
-}
-
-const requireServicesStopped = (kafka: KafkaConnection) =>
-  requireStopped(kafka, [...consumedTopics.keys()], {
-    nextStep: 'stop all services and their sidecars, then run this command again',
-    tell: () => {},
+  return await whileStopped(kafka, async () => {
+    await changeKnown(kafka, timed(specs), Object.keys(whileCopied), settingsOf)
+    return await withAdmin(kafka, (admin) => moveBack(kafka, admin, backMs))
   })
+}
 
 /**
  * Moves each group back to the first record of the last `backMs`. A group with an earlier position, or without one, keeps it. Each partition counts from
