@@ -56,8 +56,8 @@ const fetchBytes = 1024 * 1024
 /** The longest wait for records that the leader has, but not yet its followers. */
 const waitMs = 500
 
-/** The first of these attempts follows at once, because new metadata may be enough. */
-const retries = 4
+/** The second attempt follows at once, because new metadata may be enough. */
+const attempts = 5
 const retryMs = 1_000
 
 /** The codes of Kafka's errors for a missing topic and for an invalid name. */
@@ -70,20 +70,11 @@ export function openLog(kafka: KafkaConnection): LogReader {
     admin ??= openAdmin(kafka, { clientId: 'orderflow-operations' })
     return admin
   }
-  return {
-    ...logOn(open, { brokers: kafka.bootstrapBrokers, attempts: 1 + retries }),
-    close: async () => (await admin)?.close(),
-  }
+  return { ...logOn(open, kafka.bootstrapBrokers, attempts), close: async () => (await admin)?.close() }
 }
 
-interface ReaderOptions {
-  /** The addresses of brokers, for messages. */
-  brokers: readonly string[]
-  attempts?: number
-}
-
-/** Returns the methods of a reader that uses an open connection. */
-export function logOn(open: () => Promise<Admin>, { brokers, attempts = 1 }: ReaderOptions): Omit<LogReader, 'close'> {
+/** Returns the methods of a reader that uses an open connection. @param brokers the addresses of brokers, for messages */
+export function logOn(open: () => Promise<Admin>, brokers: readonly string[], attempts = 1): Omit<LogReader, 'close'> {
   /** The partitions of topics that were read before. */
   const known = new Map<string, Partitions>()
 

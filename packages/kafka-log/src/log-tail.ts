@@ -53,11 +53,8 @@ interface Tailed extends Extent {
 const refreshMs = 3_000
 /** The shorter interval after a failed read, because the leader may have changed. */
 const retryMs = 1_000
-const fetchLimits = {
-  bytes: 256 * 1024,
-  // This wait also delays the records of other brokers.
-  waitMs: 100,
-}
+/** The wait also delays the records of other brokers. */
+const fetchLimits = { bytes: 256 * 1024, waitMs: 100 }
 
 /** Reads topics from given positions as records arrive, without a consumer group. An unreadable partition does not stop the others. */
 export class LogTail {
@@ -181,28 +178,14 @@ function byTime(fetched: LogRecord[][]): LogRecord[] {
   return timed.sort((one, other) => one.time - other.time).map(({ record }) => record)
 }
 
-export interface Follower {
-  /** Waits until all records from before this call have been read, and so have the markers at the ends of transactions. */
-  caughtUp(): Promise<void>
-  close(): Promise<void>
-}
-
 /**
  * Passes records on as they arrive, until it is closed. After an outage, it continues where it ended.
  * @throws the errors of `LogTail.read` if the log is unreadable from the beginning
  */
-export async function followLog(
-  kafka: KafkaConnection,
-  options: TailOptions,
-  onRecord: (record: LogRecord) => void,
-): Promise<Follower> {
+export async function followLog(kafka: KafkaConnection, options: TailOptions, onRecord: (record: LogRecord) => void) {
   const tail = new LogTail(kafka, options)
   let reads = 0
   let isClosed = false
-  const close = async () => {
-    isClosed = true
-    await tail.close()
-  }
 
   const pass = ({ records }: Read) => {
     if (!isClosed) records.forEach(onRecord)
@@ -211,21 +194,24 @@ export async function followLog(
 
   async function follow(): Promise<void> {
     while (!isClosed) {
-      const read = await tail.read().catch(() => undefined)
+      const read = await tail.read().catch(() => delay(retryMs))
       if (read) pass(read)
-      else if (!isClosed) await delay(retryMs)
     }
   }
 
-  try {
-    pass(await tail.read())
-  } catch (error) {
+  async function close(): Promise<void> {
+    isClosed = true
+    await tail.close()
+  }
+
+  await tail.read().then(pass, async (error) => {
     await close()
     throw error
-  }
+  })
   void follow()
   return {
-    async caughtUp() {
+    /** Waits until all records from before this call have been read, and so have the markers at the ends of transactions. */
+    async caughtUp(): Promise<void> {
       // The present read may have begun before this call.
       const enough = reads + 2
       while (!isClosed && (reads < enough || tail.lag > 0)) await delay(10)

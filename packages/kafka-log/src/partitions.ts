@@ -48,7 +48,9 @@ export async function partitionsOf(admin: Admin, asked: readonly string[] | null
     if (!asked && topic.startsWith('__')) continue
     found.topics.set(topic, partitions.length)
     if (errorCode !== 0) found.unreadable.push({ topic, partition: null, ...(await refusal(errorCode)) })
-    for (const { partitionIndex: partition, leaderId, replicaNodes } of partitions.toSorted(byIndex)) {
+    for (const { partitionIndex: partition, leaderId, replicaNodes } of partitions.toSorted(
+      (one, other) => one.partitionIndex - other.partitionIndex,
+    )) {
       const leader = brokers.find(({ nodeId }) => nodeId === leaderId)
       if (leader) found.led.push({ topic, topicId, partition, leader })
       else found.unreadable.push({ topic, partition, why: noLeader(replicaNodes) })
@@ -56,9 +58,6 @@ export async function partitionsOf(admin: Admin, asked: readonly string[] | null
   }
   return found
 }
-
-const byIndex = (one: { partitionIndex: number }, other: { partitionIndex: number }) =>
-  one.partitionIndex - other.partitionIndex
 
 const noLeader = (replicas: number[]): string =>
   replicas.length === 1
@@ -157,11 +156,9 @@ export async function offsetsAt<P extends LedPartition>(
 /** The isolation level of the sidecars, which also read the records of open and aborted transactions. */
 const uncommitted = 0
 /** Disables fetch sessions (KIP-227). With sessions, each reader would need its own client, and an error would invalidate the session. */
-const noSession = { id: 0, epoch: -1 }
-/** The code of Kafka's error OFFSET_OUT_OF_RANGE: the offset is outside of the log. */
+const noSession = [0, -1]
+/** The code of Kafka's error OFFSET_OUT_OF_RANGE. */
 const outOfRange = 1
-/** A broker answers for this many partitions with the limit of bytes at most. The parsed records need several times as much memory. */
-const fullPartitions = 4
 
 export interface Fetched {
   /** The records from the asked offset on. */
@@ -184,18 +181,15 @@ interface FetchResponse {
   }[]
 }
 
-export interface FetchLimits {
-  /** The most bytes of a partition. If the first batch is larger, the broker still returns it (KIP-74). */
-  bytes: number
-  /** The longest wait of a broker for a first record, in milliseconds. */
-  waitMs?: number
-}
-
-/** Returns the next records of partitions: at least one batch of one partition, if one exists. Requires the right to read the topics. */
+/**
+ * Returns the next records of partitions: at least one batch of one partition, if one exists. Requires the right to read the topics.
+ * @param bytes the most bytes of a partition; a broker answers for four full partitions at most. It still returns a first batch that is larger (KIP-74)
+ * @param waitMs the longest wait of a broker for a first record
+ */
 export async function fetchFrom(
   admin: Admin,
   asked: readonly (LedPartition & { next: bigint })[],
-  { bytes, waitMs = 0 }: FetchLimits,
+  { bytes, waitMs = 0 }: { bytes: number; waitMs?: number },
 ): Promise<Answers<Fetched>> {
   const { ProtocolError } = await import('@platformatic/kafka')
   return await askLeaders(asked, async (leader, own) => {
@@ -204,7 +198,7 @@ export async function fetchFrom(
     const topicOf = new Map(own.flatMap(({ topic, topicId }) => [[topic, topic] as const, [topicId, topic] as const]))
     const offsets = new Map(own.map((each) => [partitionKey(each), each.next]))
     const { responses, errorCode } = await requestAt<FetchResponse>(admin, leader, 'Fetch', (version) => [
-      ...[waitMs, 1, bytes * fullPartitions, uncommitted, noSession.id, noSession.epoch],
+      ...[waitMs, 1, 4 * bytes, uncommitted, ...noSession],
       topics.map((of) => ({
         topicId: version > 12 ? of[0]?.topicId : of[0]?.topic,
         partitions: of.map(({ partition, next }) => ({

@@ -9,6 +9,7 @@ import type { Admin } from '@platformatic/kafka'
 import { CliError } from '../base/error.ts'
 import { poll, withRetries } from '../base/poll.ts'
 import { groupMembers } from '../kafka/readiness.ts'
+import { requireAllowed } from '../kafka/topics.ts'
 
 /** The time after which Kafka removes members that were killed; hosted brokers allow several seconds (`Stream.SessionTimeout`). */
 const sessionMs = 15_000
@@ -28,19 +29,13 @@ export async function requireStopped(
   }
 }
 
-async function membersOf(kafka: KafkaConnection, group: string): Promise<Set<string>> {
-  const answer = await withRetries('Kafka', () =>
-    groupMembers(kafka, [group]).catch((error: unknown) => {
-      const names = protocolErrors(error)
-      if (names.includes('GROUP_ID_NOT_FOUND')) return new Set<string>()
-      // A wait does not change the rights of the user.
-      if (names.includes('GROUP_AUTHORIZATION_FAILED')) return { denial: error }
-      throw error
-    }),
+/** Repeats the request, because a coordinator may just have moved. A wait does not change the rights of the user. */
+const membersOf = (kafka: KafkaConnection, group: string): Promise<Set<string>> =>
+  withRetries('Kafka', () =>
+    groupMembers(kafka, [group]).catch((error: unknown) =>
+      protocolErrors(error).includes('GROUP_ID_NOT_FOUND') ? new Set<string>() : requireAllowed(error),
+    ),
   )
-  if ('denial' in answer) throw answer.denial
-  return answer
-}
 
 /**
  * Gives consumer groups their positions, so that services continue after their last event. A group that already has a later position keeps it.

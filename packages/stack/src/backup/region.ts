@@ -77,7 +77,7 @@ async function moveBack(
   backMs: number,
 ): Promise<string[]> {
   const positions = await positionsOf(admin, consumedTopics)
-  const log = logOn(async () => admin, { brokers })
+  const log = logOn(async () => admin, brokers)
   const times = new Map<string, bigint>()
   const ends = [...new Map(positions.map((each) => [partitionKey(each), each])).values()].filter(({ end }) => end > 0n)
   for (const end of ends) times.set(partitionKey(end), (await lastTime(log, end)) - BigInt(backMs))

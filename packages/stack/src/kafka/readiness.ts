@@ -1,5 +1,12 @@
-import { get } from 'node:http'
-import { extentsOf, type KafkaConnection, metadataOf, protocolErrors, requestOf, withAdmin } from '@orderflow/kafka-log'
+import {
+  extentsOf,
+  type KafkaConnection,
+  metadataOf,
+  protocolErrors,
+  requestOf,
+  rootMessage,
+  withAdmin,
+} from '@orderflow/kafka-log'
 import type { Admin, Group } from '@platformatic/kafka'
 import { doesConsume, serviceNamed, services } from '../application/services.ts'
 import { withRetries } from '../base/poll.ts'
@@ -63,23 +70,14 @@ async function votersOf(admin: Admin): Promise<number> {
   return times.filter((time) => newest - time < 1_000n).length
 }
 
-export function serviceMissing(name: string, port: number): Promise<Missing> {
-  return new Promise((resolve) => {
-    const request = get({ host: '127.0.0.1', port, path: '/readyz', timeout: 5_000, agent: false }, (response) => {
-      let body = ''
-      response.setEncoding('utf8')
-      response.on('data', (chunk) => {
-        body += chunk
-      })
-      response.on('end', () => {
-        resolve(
-          response.statusCode === 200 ? undefined : `${name} /readyz answers ${response.statusCode} ${body}`.trim(),
-        )
-      })
-    })
-    request.on('timeout', () => request.destroy(new Error('no answer within 5 s')))
-    request.on('error', (error) => resolve(`${name} /readyz: ${error.message}`))
-  })
+export async function serviceMissing(name: string, port: number): Promise<Missing> {
+  try {
+    const response = await fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(5_000) })
+    const body = await response.text()
+    return response.status === 200 ? undefined : `${name} /readyz answers ${response.status} ${body}`.trim()
+  } catch (error) {
+    return `${name} /readyz: ${(error as Error).name === 'TimeoutError' ? 'no answer within 5 s' : rootMessage(error)}`
+  }
 }
 
 /**

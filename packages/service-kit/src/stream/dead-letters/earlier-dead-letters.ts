@@ -44,7 +44,7 @@ export function createEarlierDeadLetters(settings: StreamSettings, app: string):
     const before = known.get(topic)
     const isKnown = before !== undefined && before.since <= start
     const own = isKnown ? before : { since: start, next: new Map<number, bigint>(), found: new Set<string>() }
-    const log = logOn(async () => admin, { brokers: settings.Brokers.split(',') })
+    const log = logOn(async () => admin, settings.Brokers.split(','))
     // A deleted topic has no partitions.
     const isThere = await log.has({ topic, partition: 0, offset: '0' })
     const spans = isThere ? await log.spans(topic, isKnown ? {} : { from: new Date(start) }) : []

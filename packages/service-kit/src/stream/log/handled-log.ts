@@ -51,7 +51,7 @@ export async function withHandledLog<Result>(
   return await withAdmin(
     kafka,
     async (admin) => {
-      const log = logOn(async () => admin, { brokers: kafka.bootstrapBrokers })
+      const log = logOn(async () => admin, kafka.bootstrapBrokers)
       return await work({
         async extents() {
           const committed = await groupPositions(admin, [app])
