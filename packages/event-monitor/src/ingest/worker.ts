@@ -103,15 +103,17 @@ function newestOf({ topic, start, end }: Extent, all: readonly Extent[]): bigint
   return end - BigInt(Math.floor((Number(end - start) * data.keepEvents) / total))
 }
 
-const isDead = ({ topic }: { topic: string }) => topic.endsWith('.dead')
+function isDead({ topic }: { topic: string }): boolean {
+  return topic.endsWith('.dead')
+}
 
-const stored = ({ topic, partition, topicId, next }: TailPosition): Position => ({
-  ...{ topic, partition, topicId, next: Number(next) },
-})
+function numbered({ topic, partition, topicId, next }: TailPosition): Position {
+  return { topic, partition, topicId, next: Number(next) }
+}
 
 async function index(read: Read, writer: IndexWriter): Promise<void> {
   const { records } = read
-  const positions = read.positions.map(stored)
+  const positions = read.positions.map(numbered)
   const gaps = read.gaps.map((gap): Gap => ({ ...gap, from: Number(gap.from), to: Number(gap.to), at: Date.now() }))
   const after = new Map(positions.map((position) => [`${position.topic}/${position.partition}`, position]))
   if (gaps.length > 0)
