@@ -40,7 +40,6 @@ export interface TailOptions {
    * @param all the extents of all readable partitions
    */
   begin?: (extent: Extent, all: readonly Extent[]) => bigint
-  clientId?: string
 }
 
 interface Tailed extends Extent {
@@ -58,15 +57,19 @@ const fetchLimits = { bytes: 256 * 1024, waitMs: 100 }
 
 /** Reads topics from given positions as records arrive, without a consumer group. An unreadable partition does not stop the others. */
 export class LogTail {
-  readonly #kafka: KafkaConnection
+  readonly #open: () => Promise<Admin>
   readonly #options: TailOptions
   readonly #partitions = new Map<string, Tailed>()
   readonly #unreadable = new Map<string, Unreadable>()
+  /** Gaps and positions that no call has returned yet. */
+  #gaps: Gap[] = []
+  readonly #moved = new Map<string, TailPosition>()
   #admin: Admin | undefined
   #refreshAt = Number.NEGATIVE_INFINITY
 
-  constructor(kafka: KafkaConnection, options: TailOptions = {}) {
-    this.#kafka = kafka
+  /** @param open is called once; its connection is closed with this tail */
+  constructor(open: () => Promise<Admin>, options: TailOptions = {}) {
+    this.#open = open
     this.#options = options
   }
 
@@ -90,16 +93,13 @@ export class LogTail {
   }
 
   /**
-   * Returns new records, or none after a short wait. After an error, the next call continues at the same positions.
+   * Returns new records, or none after a short wait. After an error, the next call continues.
    * @throws {LogError} if all partitions are unreadable
    * @throws the client's error if no broker answers
    */
   async read(): Promise<Read> {
-    const gaps: Gap[] = []
-    const moved = new Map<string, TailPosition>()
-    const { clientId = 'orderflow-tail' } = this.#options
-    this.#admin ??= await openAdmin(this.#kafka, { clientId, requestTimeout: 5_000 })
-    if (performance.now() > this.#refreshAt) await this.#refresh(this.#admin, gaps, moved)
+    this.#admin ??= await this.#open()
+    if (performance.now() > this.#refreshAt) await this.#refresh(this.#admin)
     const readable = [...this.#partitions.values()].filter(({ isReadable }) => isReadable)
     const { values, unreadable } = await fetchFrom(this.#admin, readable, fetchLimits)
     for (const one of unreadable) this.#lose(one)
@@ -115,12 +115,15 @@ export class LogTail {
         this.#refreshAt = Number.NEGATIVE_INFINITY
         continue
       }
-      if (next > partition.next) moved.set(key, positionOf({ ...partition, next }))
+      if (next > partition.next) this.#moved.set(key, positionOf({ ...partition, next }))
       partition.next = next
       partition.end = next > end ? next : end
       fetched.push(records)
     }
-    return { records: byTime(fetched), positions: [...moved.values()], gaps }
+    const read = { records: byTime(fetched), positions: [...this.#moved.values()], gaps: this.#gaps }
+    this.#moved.clear()
+    this.#gaps = []
+    return read
   }
 
   async close(): Promise<void> {
@@ -135,7 +138,7 @@ export class LogTail {
     this.#refreshAt = Math.min(this.#refreshAt, performance.now() + retryMs)
   }
 
-  async #refresh(admin: Admin, gaps: Gap[], moved: Map<string, TailPosition>): Promise<void> {
+  async #refresh(admin: Admin): Promise<void> {
     const { topics: asked, stored, begin } = this.#options
     const { topics, extents, unreadable } = await describeLog(admin, asked ?? null)
     const first = this.#partitions.size === 0 ? begin : undefined
@@ -154,9 +157,9 @@ export class LogTail {
       const from = previous?.next ?? first?.(extent, extents) ?? start
       const isRecreated = (previous && previous.topicId !== topicId) || from > end
       const why = isRecreated ? 'recreated' : from < start ? 'truncated' : undefined
-      if (why) gaps.push({ topic, partition, from, to: start, why })
+      if (why) this.#gaps.push({ topic, partition, from, to: start, why })
       const tailed = { ...extent, next: why ? start : from, isReadable: true }
-      if (tailed.next !== previous?.next) moved.set(key, positionOf(tailed))
+      if (tailed.next !== previous?.next) this.#moved.set(key, positionOf(tailed))
       this.#partitions.set(key, tailed)
     }
     for (const one of unreadable) this.#lose(one)
@@ -183,7 +186,7 @@ function byTime(fetched: LogRecord[][]): LogRecord[] {
  * @throws the errors of `LogTail.read` if the log is unreadable from the beginning
  */
 export async function followLog(kafka: KafkaConnection, options: TailOptions, onRecord: (record: LogRecord) => void) {
-  const tail = new LogTail(kafka, options)
+  const tail = new LogTail(() => openAdmin(kafka, { requestTimeout: 5_000 }), options)
   let reads = 0
   let isClosed = false
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay, setImmediate } from 'node:timers/promises'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
-import { type Extent, type LogRecord, LogTail, type Read, type TailPosition } from '@orderflow/kafka-log'
+import { type Extent, type LogRecord, LogTail, openAdmin, type Read, type TailPosition } from '@orderflow/kafka-log'
 import { readTrust } from '@orderflow/service-kit/trust'
 import type { Unreadable } from '../api/events.ts'
 import type { Gap, IndexRecord, Position } from '../index/record.ts'
@@ -89,11 +89,8 @@ async function run(): Promise<void> {
 /** @param stored empty for a new index, which begins with the newest events and with all dead letters */
 function openTail(stored: ReadonlyMap<string, Position>): LogTail {
   const positions = [...stored].map(([key, position]) => [key, { ...position, next: BigInt(position.next) }] as const)
-  return new LogTail(data.kafka, {
-    clientId: 'event-monitor',
-    stored: new Map(positions),
-    ...(stored.size === 0 && { begin: newestOf }),
-  })
+  const open = () => openAdmin(data.kafka, { clientId: 'event-monitor', requestTimeout: 5_000 })
+  return new LogTail(open, { stored: new Map(positions), ...(stored.size === 0 && { begin: newestOf }) })
 }
 
 /** Returns the offset at which the share of a partition in the newest events of all topics begins. */
