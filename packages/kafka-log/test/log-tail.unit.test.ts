@@ -55,7 +55,7 @@ describe('LogTail', () => {
     }
   })
 
-  it('reads the other partitions while one has no leader, one is denied, and the leader of one does not answer', async () => {
+  it('reads the other partitions while one has no leader, one is denied, and the leader of one is down', async () => {
     cluster.add('events', 0, [10])
     cluster.add('events', 1, [], { leader: undefined })
     cluster.add('events', 2, [], { error: 29 })

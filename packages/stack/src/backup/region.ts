@@ -39,7 +39,7 @@ export async function makePassive(kafka: KafkaConnection, specs: readonly TopicS
 const timed = (specs: readonly TopicSpec[]) =>
   specs.filter(({ configs }) => timeSetting in configs).map(({ name }) => name)
 
-/** Runs `work` while no service runs, and while no other command copies records to this Kafka. */
+/** Runs `work` while all services are stopped, and while no other command copies records to this Kafka. */
 async function whileStopped<Result>(kafka: KafkaConnection, work: () => Promise<Result>): Promise<Result> {
   const tell = () => {}
   const nextStep = 'stop all services and their sidecars, then run this command again'

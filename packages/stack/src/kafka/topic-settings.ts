@@ -38,7 +38,7 @@ export async function changeTopics(
 }
 
 /**
- * Changes settings of topics. Leaves out settings that the brokers do not know: before Kafka 3.6, they do not limit the times of records.
+ * Changes settings of topics. Leaves out settings that the brokers do not know. Kafka limits the times of records since version 3.6.
  * @param settingsFor a setting that it lacks gets the brokers' default
  */
 export async function changeKnown(
