@@ -6,8 +6,9 @@ import type { Unreadable } from '../api/events.ts'
 import type { Gap, IndexRecord, Position } from '../index/record.ts'
 import { storageFault } from '../index/sqlite.ts'
 import { type IndexWriter, openWriter } from '../index/writer.ts'
-import { examine, rulesOf } from './examine.ts'
+import { examine } from './examine.ts'
 import { type FromIngest, type IngestData, liveBatch, type ToIngest, type Watch } from './messages.ts'
+import { rulesOf } from './rules.ts'
 
 /**
  * Number of records in a transaction. Larger transactions are not cheaper, and their objects live longer. With 2,000

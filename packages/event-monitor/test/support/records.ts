@@ -7,7 +7,8 @@ import { type Application, applicationFile, readApplication } from '@orderflow/s
 import { createReads, type Reads } from '../../src/index/read/reads.ts'
 import type { IndexRecord, Position } from '../../src/index/record.ts'
 import { type IndexWriter, openWriter, type WriterOptions } from '../../src/index/writer.ts'
-import { examine, rulesOf } from '../../src/ingest/examine.ts'
+import { examine } from '../../src/ingest/examine.ts'
+import { rulesOf } from '../../src/ingest/rules.ts'
 
 export const application = readApplication(applicationFile(import.meta.dirname))
 
