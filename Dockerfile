@@ -11,6 +11,7 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY envelope-schema/package.json envelope-schema/
 COPY packages/envelope/package.json packages/envelope/
+COPY packages/kafka-log/package.json packages/kafka-log/
 COPY packages/service-kit/package.json packages/service-kit/
 COPY ${SERVICE}/package.json ${SERVICE}/
 # Removes source maps and type declarations, which are unused, and half of all bytes.
@@ -33,6 +34,7 @@ COPY --from=packages /app /app
 COPY services.json /app/
 COPY envelope-schema /app/envelope-schema
 COPY packages/envelope /app/packages/envelope
+COPY packages/kafka-log /app/packages/kafka-log
 COPY packages/service-kit /app/packages/service-kit
 COPY components/trust /app/components/trust
 COPY ${SERVICE} /app/${SERVICE}

@@ -5,22 +5,20 @@ import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { LiveBatch } from '@orderflow/event-monitor/api'
 import { createLiveViews, type MonitorIndex, openIndex } from '@orderflow/event-monitor/testing'
+import { type LogRecord, openLog, withAdmin } from '@orderflow/kafka-log'
 import { service } from '@orderflow/order-service/service'
 import { readSettings, readTrust } from '@orderflow/service-kit'
-import type { LogRecord } from '@orderflow/service-kit/log'
 import {
   entryLines,
   entryTable,
   groupLines,
   newestAttempt,
-  openLog,
   readDeadLetters,
   readEvent,
   rebuildTopic,
 } from '@orderflow/service-kit/operations'
 import { eventually, testFolder } from '@orderflow/stack/base'
 import { localKafka, releaseFolder } from '@orderflow/stack/internals'
-import { withAdmin } from '@orderflow/stack/operate'
 import { Producer } from '@platformatic/kafka'
 import { expect } from 'chai'
 import { startKafka } from '../support/own-kafka.ts'

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { FullEvent } from '@orderflow/envelope-schema'
 import { service as monitorService } from '@orderflow/event-monitor/service'
+import { type LogRecord, openLog, withAdmin } from '@orderflow/kafka-log'
 import { service as orderService } from '@orderflow/order-service/service'
 import {
   type App,
@@ -14,19 +15,16 @@ import {
   readSettings,
   readTrust,
 } from '@orderflow/service-kit'
-import type { LogRecord } from '@orderflow/service-kit/log'
 import {
   createMetrics,
   type Entry,
   openAttempt,
-  openLog,
   readDeadLetters,
   replayDeadLetters,
 } from '@orderflow/service-kit/operations'
 import { FakeSidecar, send, withServer } from '@orderflow/service-kit/testing'
 import { eventually, withRetries } from '@orderflow/stack/base'
 import { localKafka, releaseFolder } from '@orderflow/stack/internals'
-import { withAdmin } from '@orderflow/stack/operate'
 import { Producer } from '@platformatic/kafka'
 import { expect } from 'chai'
 import { startKafka } from '../support/own-kafka.ts'

@@ -1,6 +1,6 @@
-import { positionsOf } from '@orderflow/service-kit/positions'
+import { positionsOf, withAdmin } from '@orderflow/kafka-log'
 import { kafkaOf, makeActive, makePassive, type Plan, releaseFolder } from '@orderflow/stack/internals'
-import { consumedTopics, topics, withAdmin } from '@orderflow/stack/operate'
+import { consumedTopics, topics } from '@orderflow/stack/operate'
 import { Consumer, Producer } from '@platformatic/kafka'
 import { expect } from 'chai'
 import { startKafka } from '../support/own-kafka.ts'

@@ -14,7 +14,7 @@ import type {
   Page,
   Problem,
 } from '@orderflow/event-monitor/api'
-import { type LogReader, openLog, positionText } from '@orderflow/service-kit/operations'
+import { type LogReader, openLog, positionText } from '@orderflow/kafka-log'
 import { eventually, repository, testFolder } from '@orderflow/stack/base'
 import { localKafka, type Plan, releaseFolder } from '@orderflow/stack/internals'
 import { Producer } from '@platformatic/kafka'

@@ -3,13 +3,12 @@ import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openLog } from '@orderflow/service-kit/operations'
+import { groupPositions, openLog, withAdmin } from '@orderflow/kafka-log'
 import type { KafkaConnection } from '@orderflow/stack'
 import { eventually, repository } from '@orderflow/stack/base'
 import {
   backUp,
   type BackupContent as Content,
-  groupPositions,
   kafkaOf,
   movePositions,
   type Plan,
@@ -18,7 +17,6 @@ import {
   restoreLog,
   withCopyLock,
 } from '@orderflow/stack/internals'
-import { withAdmin } from '@orderflow/stack/operate'
 import { Producer } from '@platformatic/kafka'
 import { expect } from 'chai'
 import { startKafka } from '../support/own-kafka.ts'
@@ -92,7 +90,10 @@ describe('the restore of a backup into a real log', function () {
     await write(topic, 1, ['corrected'])
     await write(dead, 3, ['a dead letter'])
     // The broker creates the log of positions at the first request.
-    await eventually(() => groupPositions(kafka, [group]).catch(() => undefined), 'the coordinator of the group')
+    await eventually(
+      () => withAdmin(kafka, (admin) => groupPositions(admin, [group])).catch(() => undefined),
+      'the coordinator of the group',
+    )
     await movePositions(kafka, [{ group, topic, partition: 0, offset: 5n }])
     await backUp(folder, { kafka, events: [topic], deadLetters: [dead], groups: [group], tell: () => {} })
     content = readContent(folder) as Content
@@ -110,7 +111,9 @@ describe('the restore of a backup into a real log', function () {
     expect(await texts(dead)).to.deep.equal(['a dead letter'])
     const ends = lines.map((own) => own.at(-1))
     expect(ends.filter((line) => line === 'the log is already restored')).to.have.length(1)
-    expect(await groupPositions(kafka, [group])).to.deep.equal([{ group, topic, partition: 0, offset: 5n }])
+    expect(await withAdmin(kafka, (admin) => groupPositions(admin, [group]))).to.deep.equal([
+      { group, topic, partition: 0, offset: 5n },
+    ])
   })
 
   it('gives each topic the partitions of the backup, also a topic that exists with another number', async () => {

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { protocolErrors } from '@orderflow/service-kit/kafka'
+import { protocolErrors } from '@orderflow/kafka-log'
 import { withGroupLock } from '@orderflow/service-kit/operations'
 import { type KafkaConnection, kafkaPasswords } from '@orderflow/stack'
 import { repository } from '@orderflow/stack/base'

@@ -1,8 +1,7 @@
-import { unreadIn } from '@orderflow/service-kit/unread'
+import { extentsOf, unreadIn, withAdmin } from '@orderflow/kafka-log'
 import type { KafkaConnection } from '@orderflow/stack'
 import { eventually, testFolder } from '@orderflow/stack/base'
 import { releaseFolder } from '@orderflow/stack/internals'
-import { withAdmin } from '@orderflow/stack/operate'
 import { expect } from 'chai'
 import { logWriter, startOpenBroker } from '../support/open-broker.ts'
 import { claimPlan } from '../support/own-kafka.ts'
@@ -28,8 +27,12 @@ describe('unreadIn', function () {
 
   /** Returns the first unread record from an offset on, the number of unread records, and the end of the log. */
   async function unread(next: bigint, partition = 0) {
-    const end = await writer.endOf(topic, partition)
-    const [found] = await withAdmin(kafka, (admin) => unreadIn(admin, [{ topic, partition, next, end }]))
+    const [found, end] = await withAdmin(kafka, async (admin) => {
+      const { [partition]: extent } = await extentsOf(admin, [topic])
+      if (!extent) throw new Error(`${topic} has no partition ${partition}`)
+      const [part] = await unreadIn(admin, [{ ...extent, next }])
+      return [part, extent.end] as const
+    })
     return { ...found, first: found?.first?.offset, at: found?.first?.timestamp, end }
   }
   const nothing = { first: undefined, count: 0, isAtMost: false }
@@ -87,8 +90,12 @@ describe('unreadIn', function () {
 
   it('finds the first record in each of several partitions, even if a record is larger than one fetch', async () => {
     for (const partition of [0, 1]) await writer.publish(topic, partition, 'x'.repeat(200_000), 'y'.repeat(200_000))
-    const stretches = [0, 1].flatMap((partition) => [0n, 1n].map((next) => ({ topic, partition, next, end: 2n })))
-    const found = await withAdmin(kafka, (admin) => unreadIn(admin, stretches))
+    const found = await withAdmin(kafka, async (admin) => {
+      const extents = await extentsOf(admin, [topic])
+      expect(extents.map(({ partition, end }) => [partition, end])).to.deep.equal([0, 1].map((each) => [each, 2n]))
+      const parts = extents.flatMap((extent) => [0n, 1n].map((next) => ({ ...extent, next })))
+      return await unreadIn(admin, parts)
+    })
     expect(found.map(({ first, count }) => [first?.offset, count])).to.deep.equal([
       [0n, 2],
       [1n, 1],

@@ -22,7 +22,7 @@ export const parts = {
     tests: 'packages/service-kit/test/trust/*.unit.test.ts',
   },
   stream: {
-    mutate: ['packages/service-kit/src/stream/**/*.ts'],
-    tests: 'packages/service-kit/test/stream/*.unit.test.ts',
+    mutate: ['packages/kafka-log/src/*.ts', 'packages/service-kit/src/stream/**/*.ts'],
+    tests: 'packages/{kafka-log/test,service-kit/test/stream/*}/*.unit.test.ts',
   },
 } as const

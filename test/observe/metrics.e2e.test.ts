@@ -6,9 +6,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { anOrder, orderUrl, orderWith, paymentUrl, post, send } from '@orderflow/chaos/clients/api'
 import { poison, reduced } from '@orderflow/chaos/clients/envelopes'
 import { createStore } from '@orderflow/chaos/store'
+import { type LogReader, openLog, withAdmin } from '@orderflow/kafka-log'
 import type { Order } from '@orderflow/order-service/order'
 import { paymentIdOf } from '@orderflow/payment-service/payment'
-import { type LogReader, openLog, readDeadLetters } from '@orderflow/service-kit/operations'
+import { readDeadLetters } from '@orderflow/service-kit/operations'
 import {
   freePorts,
   type KafkaConnection,
@@ -22,7 +23,7 @@ import {
 } from '@orderflow/stack'
 import { eventually, repository, testFolder } from '@orderflow/stack/base'
 import { dataFolder, startPrometheus } from '@orderflow/stack/internals'
-import { topics, withAdmin } from '@orderflow/stack/operate'
+import { topics } from '@orderflow/stack/operate'
 import { createProducer } from '@orderflow/test-kit'
 import { expect } from 'chai'
 import { metricsIn, type PrometheusApi, prometheusAt, shortened } from './prometheus.ts'

@@ -1,5 +1,5 @@
 import { orderEvents, paymentEvents } from '@orderflow/envelope-schema'
-import { type LogRecord, openLog } from '@orderflow/service-kit/operations'
+import { type LogRecord, openLog } from '@orderflow/kafka-log'
 import { kafkaOf } from '@orderflow/stack/internals'
 import type { Region } from './region.ts'
 

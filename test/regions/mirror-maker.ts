@@ -1,8 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { extentsOf, openLog, withAdmin } from '@orderflow/kafka-log'
 import { mirrorMakerTool } from '@orderflow/programs'
-import { openLog } from '@orderflow/service-kit/operations'
-import { extentsOf } from '@orderflow/service-kit/positions'
 import type { KafkaConnection } from '@orderflow/stack'
 import { eventually, repository } from '@orderflow/stack/base'
 import {
@@ -17,7 +16,7 @@ import {
   startProcess,
   stopProcess,
 } from '@orderflow/stack/internals'
-import { topics, withAdmin } from '@orderflow/stack/operate'
+import { topics } from '@orderflow/stack/operate'
 
 const name = 'mirror-maker'
 const stopMs = 20_000
@@ -128,8 +127,8 @@ async function uncopied(from: Side, target: KafkaConnection): Promise<number> {
   } finally {
     await log.close()
   }
-  const lacking = extents.map(({ topic: of, partition, first, end }) =>
-    Number(end - (next.get(`${of}/${partition}`) ?? first)),
+  const lacking = extents.map(({ topic: of, partition, start, end }) =>
+    Number(end - (next.get(`${of}/${partition}`) ?? start)),
   )
   return lacking.reduce((sum, count) => sum + Math.max(count, 0), 0)
 }

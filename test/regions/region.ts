@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs'
-import { extentsOf, positionsOf } from '@orderflow/service-kit/positions'
+import { extentsOf, positionsOf, withAdmin } from '@orderflow/kafka-log'
 import { freePorts, type KafkaConnection, type LocalStack, services, sidecarOf, startStack } from '@orderflow/stack'
 import { testFolder } from '@orderflow/stack/base'
 import {
@@ -21,7 +21,7 @@ import {
   stopStack,
 } from '@orderflow/stack/internals'
 import { provision } from '@orderflow/stack/machine'
-import { consumedTopics, topics, withAdmin } from '@orderflow/stack/operate'
+import { consumedTopics, topics } from '@orderflow/stack/operate'
 import { Producer } from '@platformatic/kafka'
 import type { Side } from './mirror-maker.ts'
 

@@ -4,12 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { createEnvelope, orderEvents } from '@orderflow/envelope-schema'
-import { createSigner, type LogRecord, settingsOf, signatureHeader } from '@orderflow/service-kit/log'
-import { openLog } from '@orderflow/service-kit/operations'
+import { groupPositions, type LogRecord, openLog, withAdmin } from '@orderflow/kafka-log'
+import { createSigner, settingsOf, signatureHeader } from '@orderflow/service-kit/log'
 import type { KafkaConnection } from '@orderflow/stack'
 import { eventually, repository } from '@orderflow/stack/base'
-import { groupPositions, movePositions, readContent, streamSettings } from '@orderflow/stack/internals'
-import { withAdmin } from '@orderflow/stack/operate'
+import { movePositions, readContent, streamSettings } from '@orderflow/stack/internals'
 import { Producer } from '@platformatic/kafka'
 import { expect } from 'chai'
 import { type SecuredKafka, startSecuredKafka } from '../support/secured-kafka.ts'
@@ -28,7 +27,10 @@ describe('./orderflow backup and restore between two Kafkas that require authent
     own = await startSecuredKafka('backup-own')
     await publish(old.operator)
     // The broker creates the topic of positions at the first request.
-    await eventually(() => groupPositions(old.operator, [group]).catch(() => undefined), 'the coordinator of the group')
+    await eventually(
+      () => withAdmin(old.operator, (admin) => groupPositions(admin, [group])).catch(() => undefined),
+      'the coordinator of the group',
+    )
     await movePositions(old.operator, [{ group, topic, partition, offset: 2n }])
   })
   after(async () => {
@@ -108,6 +110,8 @@ describe('./orderflow backup and restore between two Kafkas that require authent
   })
 
   it('moves the positions of consumer groups', async () => {
-    expect(await groupPositions(own.operator, [group])).to.deep.equal([{ group, topic, partition, offset: 1n }])
+    expect(await withAdmin(own.operator, (admin) => groupPositions(admin, [group]))).to.deep.equal([
+      { group, topic, partition, offset: 1n },
+    ])
   })
 })

@@ -1,4 +1,5 @@
-import { positionText, readDeadLetters } from '@orderflow/service-kit/operations'
+import { positionText } from '@orderflow/kafka-log'
+import { readDeadLetters } from '@orderflow/service-kit/operations'
 import { table } from '@orderflow/service-kit/setup'
 import { expect } from 'chai'
 import { deliverHostile } from '../support/hostile/deliver-hostile.ts'

@@ -1,13 +1,13 @@
 import { orderEvents } from '@orderflow/envelope-schema'
 import { service as gateway } from '@orderflow/event-gateway/service'
 import { examine } from '@orderflow/event-monitor/testing'
+import { positionText } from '@orderflow/kafka-log'
 import { createApp, createLog, readSettings } from '@orderflow/service-kit'
 import {
   entryLines,
   entryTable,
   groupLines,
   newestAttempt,
-  positionText,
   readDeadLetters,
   readEvent,
 } from '@orderflow/service-kit/operations'

@@ -2,17 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { orderUrl, orderWith, paymentsOf, paymentUrl, send } from '@orderflow/chaos/clients/api'
 import { reduced } from '@orderflow/chaos/clients/envelopes'
 import { completeEnvelope, paymentEvents, type ReceivedEnvelope } from '@orderflow/envelope-schema'
+import { type LogReader, openLog, positionText } from '@orderflow/kafka-log'
 import { service } from '@orderflow/order-service/service'
 import { readSettings, readTrust } from '@orderflow/service-kit'
-import {
-  type Entry,
-  type LogReader,
-  openAttempt,
-  openLog,
-  positionText,
-  readDeadLetters,
-  replayDeadLetters,
-} from '@orderflow/service-kit/operations'
+import { type Entry, openAttempt, readDeadLetters, replayDeadLetters } from '@orderflow/service-kit/operations'
 import { publisherOf } from '@orderflow/service-kit/testing'
 import { type RunningStack, services } from '@orderflow/stack'
 import { eventually } from '@orderflow/stack/base'

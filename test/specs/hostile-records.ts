@@ -4,13 +4,8 @@ import { orderUrl, orderWith, paymentUrl, send } from '@orderflow/chaos/clients/
 import { reduced } from '@orderflow/chaos/clients/envelopes'
 import { paymentEvents } from '@orderflow/envelope-schema'
 import type { CheckResult, DeadLetterDetail, EventDetail, HealthView } from '@orderflow/event-monitor/api'
-import {
-  type DeadLetters,
-  type LogReader,
-  openLog,
-  positionText,
-  readDeadLetters,
-} from '@orderflow/service-kit/operations'
+import { type LogReader, openLog, positionText } from '@orderflow/kafka-log'
+import { type DeadLetters, readDeadLetters } from '@orderflow/service-kit/operations'
 import { type RunningStack, urlOf } from '@orderflow/stack'
 import { eventually } from '@orderflow/stack/base'
 import type { Operator } from '@orderflow/test-kit'

@@ -11,8 +11,8 @@ import {
   send,
 } from '@orderflow/chaos/clients/api'
 import { reduced } from '@orderflow/chaos/clients/envelopes'
+import { openLog } from '@orderflow/kafka-log'
 import type { Order } from '@orderflow/order-service/order'
-import { openLog } from '@orderflow/service-kit/operations'
 import { type RunningStack, storedServices, urlOf } from '@orderflow/stack'
 import { eventually } from '@orderflow/stack/base'
 import { createProducer, type Documents, type Operator, settled } from '@orderflow/test-kit'

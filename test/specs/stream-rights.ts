@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { createAppendTimes } from '@orderflow/service-kit/append-times'
-import { requestOf } from '@orderflow/service-kit/kafka'
-import { openLog } from '@orderflow/service-kit/operations'
+import { appendTimes, openLog, requestOf, withAdmin } from '@orderflow/kafka-log'
 import { scrape } from '@orderflow/service-kit/testing'
 import type { KafkaConnection } from '@orderflow/stack'
 import { withRetries } from '@orderflow/stack/base'
 import { stackUsers, streamMetrics, topicDifferences } from '@orderflow/stack/internals'
-import { setPublisher, topics, withAdmin } from '@orderflow/stack/operate'
+import { setPublisher, topics } from '@orderflow/stack/operate'
 import {
   AclOperations,
   AclPermissionTypes,
@@ -149,13 +147,9 @@ export function streamRights(running: () => SecuredKafka): void {
     })
 
     it('lets a service read the append times of records', async () => {
-      const { bootstrapBrokers, sasl, tls } = as('order-service')
-      const times = createAppendTimes({
-        ...{ Brokers: bootstrapBrokers.join(), AuthType: 'password', SaslMechanism: 'SHA-512', DisableTls: false },
-        ...{ SaslUsername: sasl?.username ?? '', SaslPassword: sasl?.password ?? '', CaCert: tls?.ca ?? '' },
-      })
       const partitions = Array.from({ length: 3 }, (_, partition) => ({ topic: 'orderevents', partition, offset: '0' }))
-      expect((await times(partitions)).size).to.be.at.least(1)
+      const times = await withAdmin(as('order-service'), (admin) => appendTimes(admin, partitions))
+      expect(times.size).to.be.at.least(1)
     })
 
     for (const [user, may] of Object.entries(mayDo)) {

@@ -1,8 +1,7 @@
 import { connect } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import { mayBeginTransactions, requestOf, type StreamSettings } from '@orderflow/service-kit/kafka'
+import { mayBeginTransactions, positionsOf, requestOf, type StreamSettings, withAdmin } from '@orderflow/kafka-log'
 import { createStreamCheck } from '@orderflow/service-kit/operations'
-import { positionsOf } from '@orderflow/service-kit/positions'
 import type { KafkaConnection } from '@orderflow/stack'
 import { eventually } from '@orderflow/stack/base'
 import {
@@ -12,7 +11,7 @@ import {
   transactionsWarning,
   userTroubles,
 } from '@orderflow/stack/internals'
-import { operatorUser, readPublishers, removePublisher, setPublisher, withAdmin } from '@orderflow/stack/operate'
+import { operatorUser, readPublishers, removePublisher, setPublisher } from '@orderflow/stack/operate'
 import { type Acl, AclOperations, AclPermissionTypes, Consumer, Producer, ResourceTypes } from '@platformatic/kafka'
 import { expect } from 'chai'
 import { aclOf, write } from '../support/kafka-rights.ts'

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { anOrder, orderWith, post } from '@orderflow/chaos/clients/api'
+import { metadataOf, withAdmin } from '@orderflow/kafka-log'
 import type { Order } from '@orderflow/order-service/order'
-import { metadataOf } from '@orderflow/service-kit/kafka'
 import { type Addresses, brokerNames, entryOf } from '@orderflow/stack'
 import { eventually } from '@orderflow/stack/base'
-import { topics, withAdmin } from '@orderflow/stack/operate'
+import { topics } from '@orderflow/stack/operate'
 import { expect } from 'chai'
 
 interface Losses {

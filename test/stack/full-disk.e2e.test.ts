@@ -10,6 +10,7 @@ import {
   post,
   send,
 } from '@orderflow/chaos/clients/api'
+import { extentsOf, withAdmin } from '@orderflow/kafka-log'
 import type { Order } from '@orderflow/order-service/order'
 import { type Disk, mountDisk, unmountBelow } from '@orderflow/service-kit/testing'
 import {
@@ -23,8 +24,6 @@ import {
 } from '@orderflow/stack'
 import { eventually, testFolder } from '@orderflow/stack/base'
 import { claimFolder, processState, releaseFolder } from '@orderflow/stack/internals'
-import { withAdmin } from '@orderflow/stack/operate'
-import { ListOffsetTimestamps } from '@platformatic/kafka'
 import { expect } from 'chai'
 
 type Answer = Pick<Order, 'id'> & Pick<ProblemBody, 'detail' | 'orderId'>
@@ -84,15 +83,11 @@ describe('a system on a full disk', () => {
   }
 
   async function expectNoDeadLetters(): Promise<void> {
-    const topics = await withAdmin(stack.kafka, async (admin) => {
+    const extents = await withAdmin(stack.kafka, async (admin) => {
       const names = (await admin.listTopics()).filter((name) => name.endsWith('.dead'))
-      const at = (name: string) => ({
-        name,
-        partitions: [{ partitionIndex: 0, timestamp: ListOffsetTimestamps.LATEST }],
-      })
-      return admin.listOffsets({ topics: names.map(at) })
+      return await extentsOf(admin, names)
     })
-    const counts = topics.map(({ name, partitions }) => `${name}: ${partitions[0]?.offset}`)
+    const counts = extents.map(({ topic, end }) => `${topic}: ${end}`)
     expect(counts).to.have.members(['orderevents.dead: 0', 'paymentevents.dead: 0'])
   }
 

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { extentsOf, withAdmin } from '@orderflow/kafka-log'
 import { entryOf, type KafkaConnection, kafkaMissing } from '@orderflow/stack'
 import { eventually, withRetries } from '@orderflow/stack/base'
 import {
@@ -9,8 +10,8 @@ import {
   processSpecs,
   startProcess,
 } from '@orderflow/stack/internals'
-import { topics, withAdmin } from '@orderflow/stack/operate'
-import { ListOffsetTimestamps, Producer } from '@platformatic/kafka'
+import { topics } from '@orderflow/stack/operate'
+import { Producer } from '@platformatic/kafka'
 
 type Message = { topic: string; partition: number; key?: Buffer; value: Buffer }
 
@@ -44,17 +45,8 @@ export function logWriter(kafka: KafkaConnection) {
     ensureTopics(kafka, [{ name: topic, partitions, consumerGroups: [], configs }])
 
   async function endOf(topic: string, partition: number): Promise<bigint> {
-    const [answer] = await withAdmin(kafka, (admin) =>
-      admin.listOffsets({
-        topics: [
-          {
-            name: topic,
-            partitions: [{ partitionIndex: partition, timestamp: ListOffsetTimestamps.LATEST }],
-          },
-        ],
-      }),
-    )
-    return answer?.partitions[0]?.offset ?? 0n
+    const extents = await withAdmin(kafka, (admin) => extentsOf(admin, [topic]))
+    return extents[partition]?.end ?? 0n
   }
 
   async function publish(topic: string, partition: number, ...values: string[]): Promise<void> {

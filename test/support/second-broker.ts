@@ -2,10 +2,10 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { withAdmin } from '@orderflow/kafka-log'
 import { entryOf, type KafkaConnection } from '@orderflow/stack'
 import { eventually } from '@orderflow/stack/base'
 import { dataFolder, freePort, type Plan, processSpecs } from '@orderflow/stack/internals'
-import { withAdmin } from '@orderflow/stack/operate'
 
 /** A second broker of a plan’s cluster, which leads the partitions that a test assigns to it. */
 export interface SecondBroker {

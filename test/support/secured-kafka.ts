@@ -1,3 +1,4 @@
+import { withAdmin } from '@orderflow/kafka-log'
 import { entryOf, type KafkaConnection, securedKafka } from '@orderflow/stack'
 import { newSecret, withRetries } from '@orderflow/stack/base'
 import {
@@ -15,7 +16,7 @@ import {
   stackUsers,
   startProcess,
 } from '@orderflow/stack/internals'
-import { operatorUser, topics, withAdmin } from '@orderflow/stack/operate'
+import { operatorUser, topics } from '@orderflow/stack/operate'
 import { claimPlan } from './own-kafka.ts'
 
 /** A broker of this machine that requires authentication, like that of docker-compose.yml. */

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { deterministicId, orderEvents, paymentEvents } from '@orderflow/envelope-schema'
+import type { LogRecord } from '@orderflow/kafka-log'
 import { type Orders, order } from '@orderflow/order-service/order'
 import { service as orderService } from '@orderflow/order-service/service'
 import { type Payments, payment } from '@orderflow/payment-service/payment'
@@ -26,7 +27,7 @@ import {
   type ServiceDefinition,
   SidecarError,
 } from '@orderflow/service-kit'
-import { createMetrics, type LogRecord, rebuildTopic } from '@orderflow/service-kit/operations'
+import { createMetrics, rebuildTopic } from '@orderflow/service-kit/operations'
 import { FakeLog, FakeSidecar } from '@orderflow/service-kit/testing'
 import { type Documents, domainDocuments } from '@orderflow/test-kit'
 

@@ -87,6 +87,7 @@ const limits: Record<string, number> = {
   envelope: 94,
   'event-gateway': 14,
   'event-monitor': 594,
+  'kafka-log': 29,
   'service-kit': 300,
   'test-kit': 61,
 }

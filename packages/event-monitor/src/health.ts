@@ -1,8 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { deadLetterTopic } from '@orderflow/envelope'
-import type { KafkaConnection } from '@orderflow/service-kit/kafka'
+import {
+  describeLog,
+  type Extent,
+  groupPositions,
+  type KafkaConnection,
+  openAdmin,
+  partitionKey,
+  type Unread,
+  unreadIn,
+  unreadParts,
+} from '@orderflow/kafka-log'
 import { settingDifferences, settingsOf } from '@orderflow/service-kit/log'
-import { type Unread, unreadIn } from '@orderflow/service-kit/unread'
 import type { Admin } from '@platformatic/kafka'
 import type { GroupLag, HealthView, ServiceHealth, TopicHealth } from './api/system.ts'
 import type { WatchedService } from './services.ts'
@@ -94,9 +103,7 @@ export class HealthProbe {
   }
 
   async #open(): Promise<Admin> {
-    const { Admin } = await import('@platformatic/kafka')
-    const options = { clientId: 'event-monitor', retries: 0, connectTimeout: 2_000, requestTimeout: timeoutMs }
-    this.#admin ??= new Admin({ ...options, ...this.#kafka })
+    this.#admin ??= await openAdmin(this.#kafka, { clientId: 'event-monitor', requestTimeout: timeoutMs })
     return this.#admin
   }
 }
@@ -129,20 +136,16 @@ async function streamAt(
   watched: readonly WatchedService[],
   before: SystemStatus | undefined,
 ): Promise<Stream> {
-  const [{ ListOffsetTimestamps }, { describeLog, offsetsAt, partitionKey }] = await Promise.all([
-    import('@platformatic/kafka'),
-    import('./ingest/partitions.ts'),
-  ])
-  const { topics: counts, brokers, controllerId, led } = await describeLog(admin)
-  const [firsts, ends] = await Promise.all([
-    offsetsAt(admin, led, ListOffsetTimestamps.EARLIEST),
-    offsetsAt(admin, led, ListOffsetTimestamps.LATEST),
-  ])
-  const offsetsIn = ({ values: offsets }: typeof ends, topic: string, count: number) =>
-    Array.from({ length: count }, (_, partition) => offsets.get(partitionKey({ topic, partition }))?.toString() ?? null)
+  const { topics: counts, brokers, controllerId, extents } = await describeLog(admin, null)
+  const known = new Map(extents.map((extent) => [partitionKey(extent), extent]))
+  const offsetsIn = (end: 'start' | 'end', topic: string, count: number) =>
+    Array.from(
+      { length: count },
+      (_, partition) => known.get(partitionKey({ topic, partition }))?.[end].toString() ?? null,
+    )
   const passedMs = before ? Date.parse(at) - Date.parse(before.at) : 0
   const views = [...counts].sort().map(([topic, count]): TopicHealth => {
-    const [oldestOffset, endOffset] = [offsetsIn(firsts, topic, count), offsetsIn(ends, topic, count)]
+    const [oldestOffset, endOffset] = [offsetsIn('start', topic, count), offsetsIn('end', topic, count)]
     const last = before?.topics.find((one) => one.topic === topic)?.endOffset ?? endOffset
     return {
       topic,
@@ -158,7 +161,7 @@ async function streamAt(
     address: `${host}:${port}`,
     isController: id === controllerId,
   }))
-  const { groups, error } = await groupsOf(admin, watched, views)
+  const { groups, error } = await groupsOf(admin, watched, extents)
   return { kafka: { isUp: true, brokers: listed, error }, topics: views, groups }
 }
 
@@ -172,33 +175,22 @@ const arrived = (before: TopicHealth['endOffset'], now: TopicHealth['endOffset']
 async function groupsOf(
   admin: Admin,
   watched: readonly WatchedService[],
-  topics: readonly TopicHealth[],
+  extents: readonly Extent[],
 ): Promise<{ groups: GroupLag[]; error: string | null }> {
   const consumers = watched.filter(({ consumes }) => consumes.length > 0)
   const errors: string[] = []
-  const stretches = await Promise.all(
+  const parts = await Promise.all(
     consumers.map(async ({ name: group, consumes }) => {
       try {
-        const [committedOffsets] = await admin.listConsumerGroupOffsets({ groups: [group] })
-        return topics
-          .filter(({ topic }) => consumes.includes(topic))
-          .flatMap(({ topic, oldestOffset, endOffset }) =>
-            endOffset.flatMap((end, partition) => {
-              const own = committedOffsets?.topics.find(({ name }) => name === topic)?.partitions
-              const committed = own?.find(({ partitionIndex }) => partitionIndex === partition)?.committedOffset ?? -1n
-              const first = oldestOffset[partition] ?? null
-              if (end === null || first === null) return []
-              const oldest = BigInt(first)
-              return [{ group, topic, partition, next: committed < oldest ? oldest : committed, end: BigInt(end) }]
-            }),
-          )
+        const own = extents.filter(({ topic }) => consumes.includes(topic))
+        return unreadParts(group, own, await groupPositions(admin, [group]))
       } catch (error) {
         errors.push(`the offsets of group ${group} cannot be read: ${(error as Error).message}`)
         return []
       }
     }),
   )
-  const all = stretches.flat()
+  const all = parts.flat()
   const unread = await unreadIn(admin, all)
   const groups = all.map(({ group, topic, partition, next, end }, index) => {
     const { count: lag, isAtMost } = unread[index] as Unread

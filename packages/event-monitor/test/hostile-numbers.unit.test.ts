@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { positionText } from '@orderflow/service-kit/log'
+import { positionText } from '@orderflow/kafka-log'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import type { LiveBatch } from '../src/api/live.ts'

@@ -23,7 +23,6 @@ export {
 export type { ReplayIntent, ReplayJournal } from './operations/dead-letters/publish.ts'
 export { type FailedEvent, followNotes, type ReadUpTo, readEvent } from './operations/dead-letters/records.ts'
 export { checkReplay, isReplayable, replayedContent } from './operations/dead-letters/replay-record.ts'
-export { type LogReader, recordAt } from './operations/log-reader.ts'
 export {
   type Acceptance,
   type DeadLetter,
@@ -31,18 +30,13 @@ export {
   type ReplayNote,
   readRecord,
 } from './stream/dead-letters/dead-letter-record.ts'
-export { headerOf, type LogRecord, recordsOf } from './stream/log/log-record.ts'
 export {
   deadLetterHeaders,
   keyBytes,
   originOf,
-  parsePosition,
-  positionText,
-  type RecordPosition,
   replayedFrom,
 } from './stream/log/record.ts'
 export { mayShowKey } from './stream/log/record-key.ts'
-export { isoTime, recordTime } from './stream/log/record-time.ts'
 export {
   deadLetterSettings,
   eventSettings,

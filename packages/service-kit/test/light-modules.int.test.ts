@@ -27,7 +27,12 @@ async function broughtBy(...modules: string[]): Promise<string[]> {
 const largeOf = (files: string[]) => large.filter((name) => files.some((url) => url.includes(`/${name}/`)))
 
 describe('large modules, such as Kafka’s client and Dapr’s protocol', () => {
-  const light = ['@orderflow/service-kit', '@orderflow/service-kit/log', '@orderflow/service-kit/setup']
+  const light = [
+    '@orderflow/kafka-log',
+    '@orderflow/service-kit',
+    '@orderflow/service-kit/log',
+    '@orderflow/service-kit/setup',
+  ]
   it(`the light modules ${light.join(', ')} do not load the large modules`, async () => {
     const files = await broughtBy(...light)
     expect(files).to.have.length.above(5)

@@ -1,6 +1,6 @@
 // Runs, finds and calls stacks: that of `make up`, and those of tests.
 
-export type { KafkaConnection } from '@orderflow/service-kit/kafka'
+export type { KafkaConnection } from '@orderflow/kafka-log'
 export { type ApiKeys, readApiKeys } from './api-keys.ts'
 export { freePorts } from './application/free-ports.ts'
 export { brokerPorts, defaultPorts, type StackPorts } from './application/ports.ts'

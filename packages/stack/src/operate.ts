@@ -3,7 +3,7 @@
 export { grantingCommands, readPublishers, removePublisher, setPublisher } from './kafka/access.ts'
 export { dayMs, forever } from './kafka/retention.ts'
 export { nameProblem, operatorUser } from './kafka/rights.ts'
-export { consumedTopics, topics, withAdmin } from './kafka/topics.ts'
+export { consumedTopics, topics } from './kafka/topics.ts'
 export { type WatchedEvent, watchEvents } from './kafka/watch.ts'
 export { backUpLog } from './operations/back-up-stack.ts'
 export { operateDeadLetters } from './operations/dead-letters.ts'

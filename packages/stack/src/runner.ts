@@ -1,4 +1,4 @@
-import type { KafkaConnection } from '@orderflow/service-kit/kafka'
+import type { KafkaConnection } from '@orderflow/kafka-log'
 import { partitions, type Service, type Surroundings } from './application/services.ts'
 import type { ColouredLine, LogOptions } from './base/terminal.ts'
 import type { Addresses } from './kafka/connection.ts'

@@ -1,4 +1,4 @@
-import { protocolErrors } from '@orderflow/service-kit/kafka'
+import { protocolErrors } from '@orderflow/kafka-log'
 import { findErrorBy } from '@platformatic/kafka'
 import { MongoClient, MongoServerError } from 'mongodb'
 import { localCertificate } from './base/credentials.ts'

@@ -1,4 +1,4 @@
-import type { KafkaConnection } from '@orderflow/service-kit/kafka'
+import type { KafkaConnection } from '@orderflow/kafka-log'
 import { userTroubles } from './kafka/access.ts'
 import { type TopicSpec, topicDifferences, topics } from './kafka/topics.ts'
 import { transactionsWarning } from './kafka/transactions.ts'

@@ -4,7 +4,7 @@ import { createPlan, type Plan } from '../src/processes/plan.ts'
 import { runningStack } from '../src/processes/running-stack.ts'
 import { claimFolder } from '../src/processes/test-owner.ts'
 import { provision } from '../src/provision/provision.ts'
-import { appendTimes } from './kafka/append-times.ts'
+import { appendTimesOf } from './kafka/append-times.ts'
 import { startBroker } from './kafka/broker.ts'
 import { envelopeCommand } from './kafka/envelope-command.ts'
 import { killedBroker } from './kafka/killed-broker.ts'
@@ -33,7 +33,7 @@ describe('Kafka on this machine', () => {
   sidecar(() => plan)
   streamCheck(() => plan)
   positions(() => plan)
-  appendTimes(() => plan)
+  appendTimesOf(() => plan)
   timeRanges(() => plan)
   envelopeCommand(() => plan)
   killedBroker(() => plan)

@@ -1,8 +1,6 @@
-import { randomUUID } from 'node:crypto'
+import { followLog } from '@orderflow/kafka-log'
 import type { KafkaConnection } from '@orderflow/stack'
-import { eventually } from '@orderflow/stack/base'
-import { Consumer, FetchIsolationLevels, type Message, MessagesStreamModes, Producer } from '@platformatic/kafka'
-import '@orderflow/envelope/kafka-resets'
+import { Producer } from '@platformatic/kafka'
 
 /** A record as an outside consumer reads it, with headers as text. */
 export interface LogRecord {
@@ -50,29 +48,14 @@ export function createProducer(kafka: KafkaConnection & { retries?: number }) {
 
 /** Reads all records of `topics`, from the oldest record on, as they arrive. */
 export async function openLog(kafka: KafkaConnection, topics: string[]) {
-  const consumer = new Consumer({ groupId: `test-${randomUUID()}`, clientId: 'test-log', ...kafka })
-  const stream = await consumer.consume({
-    topics,
-    mode: MessagesStreamModes.EARLIEST,
-    autocommit: false,
-    maxWaitTime: 50,
-    // Also reads records of aborted transactions, because sidecars read them.
-    isolationLevel: FetchIsolationLevels.READ_UNCOMMITTED,
-  })
   const records: LogRecord[] = []
-  stream.on('data', (message: Message) => {
-    const headers = Object.fromEntries([...message.headers].map(([name, value]) => [name.toString(), value.toString()]))
-    const { topic, partition, offset } = message
-    const value = message.value ?? Buffer.alloc(0)
-    records.push({ topic, partition, offset, key: message.key?.toString() ?? '', value, headers })
-  })
-  /** Waits until all records from before this call have been read, and so have the markers at the ends of transactions. */
-  async function caughtUp(): Promise<void> {
-    const ends = [...(await consumer.listOffsets({ topics }))].flatMap(([topic, offsets]) =>
-      offsets.map((end, partition) => ({ partition: `${topic}:${partition}`, end })),
-    )
-    const isRead = ({ partition, end }: (typeof ends)[number]) => (stream.offsetsToFetch.get(partition) ?? 0n) >= end
-    await eventually(() => ends.every(isRead) && stream.readableLength === 0, `reading the log of ${topics.join(', ')}`)
-  }
-  return { records, caughtUp, close: () => consumer.close(true) }
+  const { caughtUp, close } = await followLog(
+    kafka,
+    { topics },
+    ({ topic, partition, offset, key, value, headers }) => {
+      const texts = Object.fromEntries(headers.map(([name, text]) => [name.toString(), text.toString()]))
+      records.push({ topic, partition, offset, key: key?.toString() ?? '', value, headers: texts })
+    },
+  )
+  return { records, caughtUp, close }
 }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type LogRecord, positionText } from '@orderflow/service-kit/operations'
+import { type LogRecord, positionText } from '@orderflow/kafka-log'
 import { signedHeaders } from '../signed-headers.ts'
 import { World } from '../world.ts'
 import type { HostileRecord } from './hostile.ts'

@@ -1,4 +1,5 @@
-import { positionText, readDeadLetters } from '@orderflow/service-kit/operations'
+import { positionText } from '@orderflow/kafka-log'
+import { readDeadLetters } from '@orderflow/service-kit/operations'
 import { documentsIn, type Role, strictTrust, World } from '../world.ts'
 import { type Delivered, deliverHostile } from './deliver-hostile.ts'
 import { endOf } from './hostile.ts'

@@ -1,5 +1,5 @@
 import { reduced } from '@orderflow/chaos/clients/envelopes'
-import { type LogReader, positionText } from '@orderflow/service-kit/operations'
+import { type LogReader, positionText } from '@orderflow/kafka-log'
 import type { Producer } from '@platformatic/kafka'
 
 const topic = 'orderevents'

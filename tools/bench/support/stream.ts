@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { openLog } from '@orderflow/service-kit/operations'
-import { positionsOf } from '@orderflow/service-kit/positions'
+import { extentsOf, openLog, positionsOf, withAdmin } from '@orderflow/kafka-log'
 import type { KafkaConnection } from '@orderflow/stack'
 import { ensureTopics } from '@orderflow/stack/internals'
-import { topics, withAdmin } from '@orderflow/stack/operate'
-import { Consumer, Producer } from '@platformatic/kafka'
+import { topics } from '@orderflow/stack/operate'
+import { Producer } from '@platformatic/kafka'
 
 export interface OutsideEvent {
   key: string
@@ -30,9 +29,9 @@ const maxBatchEvents = 500
 export function openStream(kafka: KafkaConnection): Stream {
   const clientId = `orderflow-bench-${randomUUID()}`
   const producer = new Producer<Buffer, Buffer, Buffer, Buffer>({ clientId, ...kafka })
-  const consumer = new Consumer({ clientId, groupId: randomUUID(), ...kafka, maxWaitTime: 20 })
 
-  const ends = async (topic: string) => [...((await consumer.listOffsets({ topics: [topic] })).get(topic) ?? [])]
+  const ends = async (topic: string) =>
+    (await withAdmin(kafka, (admin) => extentsOf(admin, [topic]))).map(({ end }) => end)
 
   async function records(topic: string, from: bigint[] = []): Promise<OutsideEvent[]> {
     const log = openLog(kafka)
@@ -65,10 +64,7 @@ export function openStream(kafka: KafkaConnection): Stream {
     records,
     keys: async (...range) => (await records(...range)).map(({ key }) => key),
 
-    async close() {
-      await producer.close()
-      await consumer.close(true)
-    },
+    close: () => producer.close(),
   }
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { positionsOf } from '@orderflow/service-kit/positions'
+import { positionsOf, withAdmin } from '@orderflow/kafka-log'
 import type { KafkaConnection } from '@orderflow/stack'
-import { consumedTopics, withAdmin } from '@orderflow/stack/operate'
+import { consumedTopics } from '@orderflow/stack/operate'
 
 export interface Backlog {
   /** The number of unhandled records, added up over all applications. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { deadLetterTopic, orderEvents, paymentEvents } from '@orderflow/envelope-schema'
-import { type LogRecord, openLog } from '@orderflow/service-kit/operations'
+import { type LogRecord, openLog } from '@orderflow/kafka-log'
 import type { KafkaConnection } from '@orderflow/stack'
 import type { Book, DeadLetter, LoggedEvent } from './book.ts'
 

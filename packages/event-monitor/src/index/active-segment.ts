@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { recordTime } from '@orderflow/service-kit/log'
+import { recordTime } from '@orderflow/kafka-log'
 import { type Kind, kindKey } from '../model/kind.ts'
 import { GuidRuns, guidNumber, hashOf } from './guid-runs.ts'
 import { type Body, blockLength, type Gap, type IndexRecord, type Position, toBlock } from './record.ts'

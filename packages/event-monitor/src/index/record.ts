@@ -13,7 +13,7 @@ export interface IndexRecord {
   kind: Kind
   guids: Iterable<string>
   body: Body
-  /** The event's shared id (`SharedIdOf` in ingest/examine.ts). */
+  /** The event's shared id (`SharedIdOf` in ingest/rules.ts). */
   sharedId: string | null
   /** The event's Id. */
   id: string

@@ -12,9 +12,9 @@ import { isDamaged, transaction } from './sqlite.ts'
  *
  * `parts` are partitions of topics. `next` is the first offset that is not in the index. `at` is in milliseconds since
  * 1970, as `recordTime` returns it, and `openedAt` is by the monitor's clock. `slot` is the index in the block.
- * `shared` (`SharedIdOf` in ingest/examine.ts) and `event` are hashes: `event` is the Id of an event that has a shared id.
+ * `shared` (`SharedIdOf` in ingest/rules.ts) and `event` are hashes: `event` is the Id of an event that has a shared id.
  * `counts` has the number of events of each kind in each `bucketMs`. `rules` is a fingerprint (`rulesOf` in
- * ingest/examine.ts).
+ * ingest/rules.ts).
  */
 const schema = `
 CREATE TABLE parts (id INTEGER PRIMARY KEY, topic TEXT NOT NULL, partition INTEGER NOT NULL, topicId TEXT NOT NULL, next INTEGER NOT NULL,

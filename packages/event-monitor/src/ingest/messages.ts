@@ -1,5 +1,5 @@
+import type { KafkaConnection } from '@orderflow/kafka-log'
 import type { Application } from '@orderflow/service-kit/application'
-import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import type { TrustSettings } from '@orderflow/service-kit/log'
 import type { EventRow, Unreadable } from '../api/events.ts'
 import { hashOf } from '../index/guid-runs.ts'

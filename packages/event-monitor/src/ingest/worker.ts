@@ -1,13 +1,14 @@
 import { setTimeout as delay, setImmediate } from 'node:timers/promises'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
-import { type LogRecord, readTrust } from '@orderflow/service-kit/log'
+import { type Extent, type LogRecord, LogTail, openAdmin, type Read, type TailPosition } from '@orderflow/kafka-log'
+import { readTrust } from '@orderflow/service-kit/log'
 import type { Unreadable } from '../api/events.ts'
-import type { IndexRecord, Position } from '../index/record.ts'
+import type { Gap, IndexRecord, Position } from '../index/record.ts'
 import { storageFault } from '../index/sqlite.ts'
 import { type IndexWriter, openWriter } from '../index/writer.ts'
-import { examine, rulesOf } from './examine.ts'
-import { LogTail, type Read } from './log-tail.ts'
+import { examine } from './examine.ts'
 import { type FromIngest, type IngestData, liveBatch, type ToIngest, type Watch } from './messages.ts'
+import { rulesOf } from './rules.ts'
 
 /**
  * Number of records in a transaction. Larger transactions are not cheaper, and their objects live longer. With 2,000
@@ -56,9 +57,12 @@ async function run(): Promise<void> {
   try {
     writer ??= openWriter({
       ...{ ...data, rules: rules.fingerprint, now: Date.now },
-      startOf: (topic, partition) => log?.startOf(topic, partition),
+      startOf(topic, partition) {
+        const start = log?.startOf(topic, partition)
+        return start && { topicId: start.topicId, next: Number(start.next) }
+      },
     })
-    const tail = new LogTail(data.kafka, writer.positions(), data.keepEvents, Date.now)
+    const tail = openTail(writer.positions())
     log = tail
     let coming = tail.read()
     while (!isStopping) {
@@ -70,7 +74,7 @@ async function run(): Promise<void> {
       await setImmediate()
       await index(read, writer)
       lag = tail.lag
-      unreadable = tail.unreadable
+      unreadable = tail.unreadable.map(({ topic, partition, why }) => ({ topic, partition, why }))
     }
   } catch (failure) {
     error = storageFault(failure, data.folder) ?? (failure as Error).message
@@ -83,7 +87,32 @@ async function run(): Promise<void> {
   }
 }
 
-async function index({ records, positions, gaps }: Read, writer: IndexWriter): Promise<void> {
+/** @param stored empty for a new index, which begins with the newest events and with all dead letters */
+function openTail(stored: ReadonlyMap<string, Position>): LogTail {
+  const positions = [...stored].map(([key, position]) => [key, { ...position, next: BigInt(position.next) }] as const)
+  const open = () => openAdmin(data.kafka, { clientId: 'event-monitor', requestTimeout: 5_000 })
+  return new LogTail(open, { stored: new Map(positions), ...(stored.size === 0 && { begin: newestOf }) })
+}
+
+/** Returns the offset at which the share of a partition in the newest events of all topics begins. */
+function newestOf({ topic, start, end }: Extent, all: readonly Extent[]): bigint {
+  const total = all.reduce((sum, each) => sum + (isDead(each) ? 0 : Number(each.end - each.start)), 0)
+  if (isDead({ topic }) || total <= data.keepEvents) return start
+  return end - BigInt(Math.floor((Number(end - start) * data.keepEvents) / total))
+}
+
+function isDead({ topic }: { topic: string }): boolean {
+  return topic.endsWith('.dead')
+}
+
+function numbered({ topic, partition, topicId, next }: TailPosition): Position {
+  return { topic, partition, topicId, next: Number(next) }
+}
+
+async function index(read: Read, writer: IndexWriter): Promise<void> {
+  const { records } = read
+  const positions = read.positions.map(numbered)
+  const gaps = read.gaps.map((gap): Gap => ({ ...gap, from: Number(gap.from), to: Number(gap.to), at: Date.now() }))
   const after = new Map(positions.map((position) => [`${position.topic}/${position.partition}`, position]))
   if (gaps.length > 0)
     writer.write(
@@ -106,7 +135,6 @@ async function index({ records, positions, gaps }: Read, writer: IndexWriter): P
 
 /** Returns records in the order in which the writer returns their kinds. */
 function sorted(records: IndexRecord[]): IndexRecord[] {
-  const isDead = ({ topic }: IndexRecord) => topic.endsWith('.dead')
   return records.some(isDead) ? [...records.filter((one) => !isDead(one)), ...records.filter(isDead)] : records
 }
 

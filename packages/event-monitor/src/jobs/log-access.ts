@@ -1,5 +1,5 @@
-import { createSharedConnection, type KafkaConnection } from '@orderflow/service-kit/kafka'
-import type { Entry, LogReader } from '@orderflow/service-kit/log'
+import { createSharedConnection, type KafkaConnection, type LogReader, openLog } from '@orderflow/kafka-log'
+import type { Entry } from '@orderflow/service-kit/log'
 import type { Client, Outcome, ReplayOptions } from '@orderflow/service-kit/operations'
 
 /** Loads the modules on first use, because replays are rare and the modules need 55 MB. */
@@ -16,13 +16,13 @@ export interface LogAccess {
 }
 
 export function createLogAccess(kafka: KafkaConnection): LogAccess {
-  const shared = createSharedConnection(async () => (await operations()).openLog(kafka), idleMs)
+  const shared = createSharedConnection(() => openLog(kafka), idleMs)
 
   return {
     read: shared.use,
     async *replay(entries, options) {
       const { Producer } = await import('@platformatic/kafka')
-      const { openLog, publishReplay, replayEntries } = await operations()
+      const { publishReplay, replayEntries } = await operations()
       const producer: Client = new Producer({ clientId: 'event-monitor', ...kafka })
       const reader = openLog(kafka)
       try {

@@ -1,15 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { deterministicId } from '@orderflow/envelope'
+import { parsePosition, positionText, type RecordPosition } from '@orderflow/kafka-log'
 import { HttpProblem } from '@orderflow/service-kit'
-import {
-  currentAttempt,
-  type Entry,
-  parsePosition,
-  positionText,
-  type RecordPosition,
-  type ReplayIntent,
-  type Trust,
-} from '@orderflow/service-kit/log'
+import { currentAttempt, type Entry, type ReplayIntent, type Trust } from '@orderflow/service-kit/log'
 import type { Outcome } from '@orderflow/service-kit/operations'
 import type { Job } from '../api/dead-letters.ts'
 import type { MonitorIndex } from '../index/monitor-index.ts'

@@ -1,4 +1,4 @@
-import { positionText } from '@orderflow/service-kit/log'
+import { positionText } from '@orderflow/kafka-log'
 import type { Conversation, ConversationColumn, Step } from '../api/conversation.ts'
 import type { EventRow, RecordPosition } from '../api/events.ts'
 import { type Indexed, rowOf } from './row.ts'

@@ -1,6 +1,6 @@
 import { envelopeErrorCodes, eventTypes, exampleOfField, examplePayload, type Problem } from '@orderflow/envelope'
 import { keyFields, keyOf } from '@orderflow/envelope/kafka'
-import { positionText } from '@orderflow/service-kit/log'
+import { positionText } from '@orderflow/kafka-log'
 import type { EventRow, Fixture, RecordPosition } from '../api/events.ts'
 import type { Body } from '../index/record.ts'
 import { eventVerdict } from '../ingest/examine.ts'

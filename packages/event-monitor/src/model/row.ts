@@ -7,7 +7,7 @@ import {
   parseMoment,
   type ReceivedEnvelope,
 } from '@orderflow/envelope'
-import { isoTime } from '@orderflow/service-kit/log'
+import { isoTime } from '@orderflow/kafka-log'
 import type { EventRow, RecordPosition } from '../api/events.ts'
 import type { Body } from '../index/record.ts'
 import type { Kind } from './kind.ts'

@@ -1,5 +1,5 @@
 import { eventSchemas, eventTypes, personalFields } from '@orderflow/envelope'
-import { isoTime } from '@orderflow/service-kit/log'
+import { isoTime } from '@orderflow/kafka-log'
 import type { Publisher, SchemaUse } from '../api/system.ts'
 import { tally } from './counts.ts'
 import { isFaulty, type Kind, typeText } from './kind.ts'

@@ -1,13 +1,7 @@
 import { validateBytes } from '@orderflow/envelope'
+import { recordAt } from '@orderflow/kafka-log'
 import { invalid, pathId, type Route } from '@orderflow/service-kit'
-import {
-  currentAttempt,
-  effectsIn,
-  keptContent,
-  keptRecord,
-  recordAt,
-  replayedContent,
-} from '@orderflow/service-kit/log'
+import { currentAttempt, effectsIn, keptContent, keptRecord, replayedContent } from '@orderflow/service-kit/log'
 import type { CheckResult, DeadLetterDetail, DeadLetterEntry, DeadLetterGroups } from '../api/dead-letters.ts'
 import type { DryRunResult, Page, RecordPosition } from '../api/events.ts'
 import { changesBetween, documentIn, editableText, maskDocument } from '../model/masked.ts'

@@ -1,3 +1,4 @@
+import { parsePosition, positionText, type RecordPosition } from '@orderflow/kafka-log'
 import { hiddenErrors, invalid } from '@orderflow/service-kit'
 import {
   type Attempt,
@@ -6,10 +7,7 @@ import {
   type Entry,
   type FailedEvent,
   followNotes,
-  parsePosition,
-  positionText,
   type ReadUpTo,
-  type RecordPosition,
   readEvent,
 } from '@orderflow/service-kit/log'
 import { editedValue, MisplacedPlaceholder, maxEditable } from '../model/masked.ts'

@@ -1,5 +1,6 @@
+import { recordAt } from '@orderflow/kafka-log'
 import { type Context, HttpProblem, type Route } from '@orderflow/service-kit'
-import { readEvent, recordAt } from '@orderflow/service-kit/log'
+import { readEvent } from '@orderflow/service-kit/log'
 import type { Fixture, RecordPosition } from '../api/events.ts'
 import { fixtureOf, type Rejection } from '../model/fixture.ts'
 import type { Monitor } from '../monitor.ts'

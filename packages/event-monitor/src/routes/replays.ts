@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
+import { positionText } from '@orderflow/kafka-log'
 import { idempotencyKey, invalid, pathId, type Route } from '@orderflow/service-kit'
-import { currentAttempt, type Entry, positionText } from '@orderflow/service-kit/log'
+import { currentAttempt, type Entry } from '@orderflow/service-kit/log'
 import type { Job } from '../api/dead-letters.ts'
 import type { ChosenEntry } from '../jobs/ledger.ts'
 import type { Monitor } from '../monitor.ts'

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { nestsTooDeep, notBlankPattern } from '@orderflow/envelope'
+import { recordAt } from '@orderflow/kafka-log'
 import { invalid, type Route, type ServiceContext } from '@orderflow/service-kit'
-import { recordAt } from '@orderflow/service-kit/log'
 import type { Audit } from '../api/dead-letters.ts'
 import type { Revealed } from '../api/events.ts'
 import { documentIn } from '../model/masked.ts'

@@ -1,6 +1,7 @@
 import { statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type DeadLetterRecord, entriesOf, positionText, readRecord } from '@orderflow/service-kit/log'
+import { positionText } from '@orderflow/kafka-log'
+import { type DeadLetterRecord, entriesOf, readRecord } from '@orderflow/service-kit/log'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import type { DeadLetterEntry } from '../../src/api/dead-letters.ts'

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import { positionText } from '@orderflow/kafka-log'
 import type { Reaction } from '@orderflow/service-kit/application'
-import { positionText, UntrustedError } from '@orderflow/service-kit/log'
+import { UntrustedError } from '@orderflow/service-kit/log'
 import { expect } from 'chai'
 import {
   application,

@@ -2,13 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { LogRecord } from '@orderflow/kafka-log'
 import { type Application, readApplication } from '@orderflow/service-kit/application'
-import type { LogRecord } from '@orderflow/service-kit/log'
 import { applicationFile } from '@orderflow/service-kit/setup'
 import { createReads, type Reads } from '../../src/index/read/reads.ts'
 import type { IndexRecord, Position } from '../../src/index/record.ts'
 import { type IndexWriter, openWriter, type WriterOptions } from '../../src/index/writer.ts'
-import { examine, rulesOf } from '../../src/ingest/examine.ts'
+import { examine } from '../../src/ingest/examine.ts'
+import { rulesOf } from '../../src/ingest/rules.ts'
 
 export const application = readApplication(applicationFile(import.meta.dirname))
 

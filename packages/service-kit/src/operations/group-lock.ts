@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { KafkaConnection } from '@orderflow/kafka-log'
 import { Consumer } from '@platformatic/kafka'
-import type { KafkaConnection } from '../stream/log/kafka.ts'
 import { OperationError } from './terminal.ts'
 
 /** The time after which Kafka removes a killed member. Hosted brokers allow no shorter time. */

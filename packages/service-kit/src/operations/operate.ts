@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { momentProblem, parseMoment } from '@orderflow/envelope'
+import { type KafkaConnection, LogError, openLog, requireConnection } from '@orderflow/kafka-log'
 import { applicationFile } from '../application/file.ts'
 import { readApplication } from '../application/read.ts'
 import { createParts, formOf } from '../runtime/create-app.ts'
@@ -11,13 +12,11 @@ import { readSettings } from '../runtime/settings.ts'
 import { createSidecar } from '../sidecar/dapr-sidecar.ts'
 import { createDocuments, type DocumentsOf } from '../state/documents.ts'
 import { forgetMark } from '../state/position-mark.ts'
-import type { KafkaConnection } from '../stream/log/kafka.ts'
 import { createLog } from '../telemetry/log.ts'
 import { contractMask } from '../telemetry/mask.ts'
 import { readTrust } from '../trust/read-trust.ts'
 import { deadLettersCommand } from './dead-letters/command.ts'
 import { type Consuming, dryRunsIn } from './dead-letters/effects.ts'
-import { kafkaConnection, openLog } from './open-log.ts'
 import { patiently, type RebuildCounts, type RebuildOptions, rebuildTopic, storeFailure } from './rebuild.ts'
 import { rebuildStore } from './rebuild-store.ts'
 import { OperationError, parseArguments, printLines } from './terminal.ts'
@@ -34,13 +33,20 @@ export async function operate<S extends object>(service: ServiceDefinition<S>): 
   })
   try {
     process.exitCode = await command(service, process.argv.slice(2))
-  } catch (error) {
+  } catch (failure) {
+    const error = failure instanceof LogError ? unreadableLog(failure) : failure
     const isExpected = error instanceof OperationError
     process.stderr.write(`error: ${isExpected ? error.message : failureText(error, contractMask)}\n`)
     if (isExpected && error.nextStep) process.stderr.write(`next: ${error.nextStep}\n`)
     process.exitCode = 1
   }
 }
+
+const unreadableLog = (cause: LogError) =>
+  new OperationError(cause.message, {
+    nextStep: 'check that Kafka runs (make up), and that Stream__Brokers is right',
+    cause,
+  })
 
 /** Returns the services of the application. The variable `Monitor__DryRuns` has the addresses at which they answer dry runs. */
 function consumersNear(root: URL, { Monitor__DryRuns = '' }: NodeJS.ProcessEnv): Consuming[] {
@@ -59,7 +65,7 @@ async function publishesNothing(): Promise<void> {
 
 async function command<S extends object>(service: ServiceDefinition<S>, [name, ...args]: string[]): Promise<number> {
   const settings = readSettings(service, process.env)
-  const kafka = kafkaConnection(settings.Stream)
+  const kafka = requireConnection(settings.Stream)
   const trust = readTrust(service.root, settings.Trust)
   if (name === 'dead-letters')
     return await deadLettersCommand(args, kafka, trust, consumersNear(service.root, process.env))

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { Span } from '@orderflow/kafka-log'
 import type { DocumentsOf } from '../state/documents.ts'
 import { isListedAt } from '../state/list-page.ts'
 import type { Reactions } from '../stream/consuming/event-handler.ts'
-import type { Span } from './log-reader.ts'
 import { patiently, type RebuildCounts, type RebuildOptions, rebuildTopic, storeFailure } from './rebuild.ts'
 import { listedId, openScratch, type Scratch, type ScratchDocument } from './scratch.ts'
 import { OperationError } from './terminal.ts'
@@ -34,7 +34,8 @@ const maxRounds = 10
  * A different document may contain an event that the running service has handled meanwhile, or has not published yet. So the rebuild waits, and reads the
  * log up to its new end. It replaces the document only if it is still unchanged.
  * @returns the counts by topic
- * @throws {OperationError} if the log is unreadable, the store stays unavailable, or the service changes a document again and again
+ * @throws {LogError} if the log is unreadable
+ * @throws {OperationError} if the store stays unavailable, or the service changes a document again and again
  */
 export async function rebuildStore(options: StoreOptions): Promise<Map<string, RebuildCounts>> {
   const scratch = openScratch(options.isShared)

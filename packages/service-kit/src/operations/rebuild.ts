@@ -1,14 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { deadLetterTopic } from '@orderflow/envelope'
+import type { LogReader, LogRecord, Span, TimeRange } from '@orderflow/kafka-log'
 import { groupsByKey } from '../stream/consuming/by-key.ts'
 import { createIntake, evidenceOf, type Handlers } from '../stream/consuming/event-handler.ts'
 import { faultOf, isInfrastructure, thrownBy } from '../stream/dead-letters/fault.ts'
 import { readRejections } from '../stream/dead-letters/rejections.ts'
-import type { LogRecord } from '../stream/log/log-record.ts'
 import { within } from '../telemetry/context.ts'
 import { contractMask } from '../telemetry/mask.ts'
 import type { Trust } from '../trust/trust.ts'
-import type { LogReader, Span, TimeRange } from './log-reader.ts'
 import { OperationError } from './terminal.ts'
 
 /** The number of records of a topic, by outcome. `read` is the sum of all outcomes. */
@@ -55,7 +54,8 @@ const maxSliceBytes = 2 * 1024 * 1024
  * Passes a topic's records, or a part of them, to handlers in the order of arrival, and publishes nothing. Records with the same key are handled in
  * sequence, other records at the same time. A handler returns true if it changed something. Handlers ignore known events, so a rebuild may run while the
  * service runs, and may be repeated.
- * @throws {OperationError} if the log is unreadable, or if the store stays unavailable
+ * @throws {LogError} if the log is unreadable
+ * @throws {OperationError} if the store stays unavailable
  */
 export async function rebuildTopic(
   topic: string,

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { Admin, findErrorBy } from '@platformatic/kafka'
-import type { KafkaConnection } from '../stream/log/kafka.ts'
-import { kafkaError } from './open-log.ts'
+import { type KafkaConnection, LogError, protocolErrors, withAdmin } from '@orderflow/kafka-log'
+import type { Admin } from '@platformatic/kafka'
 import { OperationError } from './terminal.ts'
 
 /** Longer than the grace period of a pod (chart/templates/deployments.yaml), and than the session of a killed sidecar. */
@@ -40,16 +39,10 @@ export async function untilStopped(
 
 /** Returns a function that counts the members of a consumer group. Kafka reports an error for a group of a service that never ran. */
 export function memberCounter(kafka: KafkaConnection, group: string): () => Promise<number> {
-  return async () => {
-    const admin = new Admin({ clientId: 'orderflow-operations', ...kafka })
-    try {
-      const groups = await admin.describeGroups({ groups: [group] })
-      return groups.get(group)?.members.size ?? 0
-    } catch (error) {
-      if (findErrorBy(error as Error, 'apiId', 'GROUP_ID_NOT_FOUND')) return 0
-      throw kafkaError(`consumer group ${group} cannot be described`, kafka, error)
-    } finally {
-      await admin.close()
-    }
-  }
+  const count = async (admin: Admin) => (await admin.describeGroups({ groups: [group] })).get(group)?.members.size ?? 0
+  return () =>
+    withAdmin(kafka, count, { clientId: 'orderflow-operations' }).catch((cause: unknown) => {
+      if (protocolErrors(cause).includes('GROUP_ID_NOT_FOUND')) return 0
+      throw new LogError(`consumer group ${group} cannot be described`, { brokers: kafka.bootstrapBrokers, cause })
+    })
 }

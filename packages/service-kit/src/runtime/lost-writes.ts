@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
+import { type LogRecord, whereIs } from '@orderflow/kafka-log'
 import { isConflict, type Sidecar } from '../sidecar/sidecar.ts'
 import { isBehind, noMark, type PositionMark, readMark, type StoredMark, writeMark } from '../state/position-mark.ts'
 import type { StoreComparison } from '../state/store-watch.ts'
 import { evidenceOf } from '../stream/consuming/event-handler.ts'
 import type { Rejections } from '../stream/dead-letters/rejections.ts'
 import type { Handled, HandledLog } from '../stream/log/handled-log.ts'
-import { type LogRecord, whereIs } from '../stream/log/log-record.ts'
 import { createEffects, createSequence, type EffectsOptions, type Sequence } from './stored-effects.ts'
 
 export interface LostWritesOptions extends EffectsOptions {
@@ -49,7 +49,7 @@ export function createLostWrites(options: LostWritesOptions): StoreComparison {
   /** Returns the reason if an earlier release, whose documents this one cannot read, perhaps handled events. A lost mark leaves no other evidence. */
   function outdated(mark: PositionMark | undefined, extents: readonly Handled[]): string | undefined {
     const form = options.form?.()
-    if (form === undefined || mark?.form === form || extents.every(({ first, end }) => first === end)) return undefined
+    if (form === undefined || mark?.form === form || extents.every(({ start, end }) => start === end)) return undefined
     const has = mark ? 'has' : 'lost its documents, or has'
     const rebuild = `run make rebuild SERVICE=${app} (docs/upgrade.md#documents-of-entities)`
     return `the store ${has} documents in the form of an earlier release; ${rebuild}`
@@ -61,7 +61,7 @@ export function createLostWrites(options: LostWritesOptions): StoreComparison {
     // A partition whose handled part is unknown keeps its position.
     const positions = { ...mark?.positions, ...handled }
     const [code, at] = [options.code(), now().getTime()]
-    const isNew = mark === undefined && extents.every(({ first, end }) => first === end)
+    const isNew = mark === undefined && extents.every(({ start, end }) => start === end)
     // A version without marks may still handle events in a rolling upgrade. A clock that was ahead must not delay comparisons for long.
     const latest = at + freshMs
     const since = mark === undefined ? (isNew ? 0 : latest) : mark.code === code ? Math.min(mark.since, latest) : at
@@ -200,7 +200,7 @@ function partOf(extent: Handled, { mark, known, rule }: Basis): Handled {
   const isKnown = known?.since === mark?.since && known?.positions[keyOf(extent)] !== undefined
   const moved = isKnown ? least(positionIn(mark), positionIn(known)) : positionIn(mark)
   const start = rule === 'all' ? end - sampleSize : moved
-  return { ...extent, first: start > extent.first ? start : extent.first, end }
+  return { ...extent, start: start > extent.start ? start : extent.start, end }
 }
 
 const least = (one: bigint, other: bigint) => (one < other ? one : other)
@@ -250,7 +250,7 @@ function createSequences(
     // The documents were read before the end of the log, so all their events are before it.
     const isSame = ({ topic, partition }: Handled) => topic === part.topic && partition === part.partition
     const end = (await log.extents()).find(isSame)?.logEnd ?? part.end
-    for await (const records of log.read({ ...part, first: begin.first.offset + 1n, end })) {
+    for await (const records of log.read({ ...part, start: begin.first.offset + 1n, end })) {
       for (const record of records) {
         const key = textOf(record.key)
         const { sequence, first } = open.get(key) ?? {}

@@ -1,13 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Admin } from '@platformatic/kafka'
 import {
   connectionOf,
   type KafkaConnection,
   mayBeginTransactions,
   metadataOf,
+  openAdmin,
   protocolErrors,
   type StreamSettings,
-} from '../stream/log/kafka.ts'
+} from '@orderflow/kafka-log'
+import type { Admin } from '@platformatic/kafka'
 
 /** Returns the reason why a service cannot use the stream; undefined if it can. The reason contains no secrets, so anyone may see it. */
 export type StreamCheck = () => Promise<string | undefined>
@@ -52,11 +53,8 @@ const patience = { retries: 5, delayMs: 300 }
 // `requestTimeout` is longer than `deadlineMs`, so the deadline ends a check of a hanging broker.
 const timeouts = { connectTimeout: 1_000, timeout: 1_000, requestTimeout: 3_000 }
 
-/** Opens a connection. Kafka's client is loaded on first use, because it takes 55 MB of memory and nearly a second. */
-async function openAdmin(connection: KafkaConnection): Promise<StreamAdmin> {
-  const { Admin } = await import('@platformatic/kafka')
-  // With retries, the client would also repeat permanent errors, such as a wrong password.
-  const admin = new Admin({ clientId: 'orderflow-readiness', ...connection, ...timeouts, retries: 0 })
+async function openStream(connection: KafkaConnection): Promise<StreamAdmin> {
+  const admin = await openAdmin(connection, { clientId: 'orderflow-readiness', ...timeouts })
   return {
     describeGroups: (asked) => patiently(() => admin.describeGroups(asked)),
     topicUses: (topics) => topicUses(admin, topics),
@@ -84,7 +82,7 @@ async function patiently<Answer>(ask: () => Promise<Answer>, retries = patience.
 export function createStreamCheck(
   settings: StreamSettings,
   { group, reads, writes }: StreamUse,
-  { open = openAdmin, warn = () => {} }: StreamCheckOptions = {},
+  { open = openStream, warn = () => {} }: StreamCheckOptions = {},
 ): StreamCheck {
   const connection = connectionOf(settings)
   if (!connection) return async () => 'no broker is configured: set Stream__Brokers'

@@ -1,11 +1,9 @@
 import { BlockList, isIP, isIPv6 } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
+import { type Position, positionsOf, requireConnection, type StreamSettings, withAdmin } from '@orderflow/kafka-log'
 import type { Admin } from '@platformatic/kafka'
 import type { Consumer } from '../stream/consuming/consumer.ts'
-import type { StreamSettings } from '../stream/log/kafka.ts'
-import { type Position, positionsOf } from '../stream/log/positions.ts'
-import { withAdmin } from '../stream/log/shared-admin.ts'
 import type { Logger } from '../telemetry/log.ts'
 
 const intervalMs = 15_000
@@ -204,11 +202,11 @@ function ownAddresses(): string[] {
   return all.filter(({ internal }) => !internal).map(({ address }) => address)
 }
 
-const connection = { clientId: 'orderflow-watchdog', requestTimeout: 3_000 }
+const client = { clientId: 'orderflow-watchdog', connectTimeout: 1_000, timeout: 3_000, requestTimeout: 3_000 }
 
 /** Returns a function that asks Kafka about a group and its positions. It needs only rights that the service has. */
 export function groupReader(settings: StreamSettings, group: string, topics: readonly string[]) {
-  return () => withAdmin(settings, connection, (admin) => readGroup(admin, group, topics))
+  return async () => withAdmin(requireConnection(settings), (admin) => readGroup(admin, group, topics), client)
 }
 
 async function readGroup(admin: Admin, name: string, topics: readonly string[]): Promise<GroupReport> {

@@ -1,4 +1,5 @@
 import { type Envelope, mayShow, type ReceivedEnvelope, typeOf } from '@orderflow/envelope'
+import type { RecordPosition } from '@orderflow/kafka-log'
 import {
   type Attributes,
   type Handling,
@@ -10,7 +11,7 @@ import {
   traceIdOf,
 } from '../telemetry/context.ts'
 import type { Outcome, TopicMetrics } from '../telemetry/metrics.ts'
-import type { BulkEntry, Delivery, RecordPosition } from './log/record.ts'
+import type { BulkEntry, Delivery } from './log/record.ts'
 
 export interface Observed {
   topic: string

@@ -1,7 +1,4 @@
-import type { LogReader } from '../operations/log-reader.ts'
-import type { LogRecord } from '../stream/log/log-record.ts'
-import { mergeByTime } from '../stream/log/merge-by-time.ts'
-import type { RecordPosition } from '../stream/log/record.ts'
+import { type LogReader, type LogRecord, mergeByTime, type RecordPosition } from '@orderflow/kafka-log'
 
 export interface FakeRecord {
   topic: string

@@ -1,6 +1,6 @@
+import type { StreamSettings } from '@orderflow/kafka-log'
 import { expect } from 'chai'
 import { createStreamCheck, type StreamAdmin, type TopicUse } from '../../src/runtime/stream-check.ts'
-import type { StreamSettings } from '../../src/stream/log/kafka.ts'
 import { virtualTime } from '../support/virtual-time.ts'
 
 interface Transactions {

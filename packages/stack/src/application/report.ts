@@ -2,10 +2,11 @@ import { CliError, reportError } from '../base/error.ts'
 import { diskFullError, isDiskFull } from '../base/files.ts'
 import { localFolder, packageFile } from './paths.ts'
 
-/** Maps error codes of invalid files to the next step. Importing the classes of these errors would load the schemas, which may be invalid. */
+/** Maps error codes of invalid files, and of an unreadable log, to the next step. Importing the classes of these errors would load the schemas, which may be invalid. */
 const corrections: Record<string, string> = {
   'application-file': `correct the file (${packageFile('service-kit/src/application/application.schema.json')} describes it)`,
   contract: 'correct the schemas (docs/own-application.md shows one)',
+  log: 'check that Kafka runs (make up), and the addresses of its brokers',
 }
 
 /**

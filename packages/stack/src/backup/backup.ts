@@ -1,7 +1,13 @@
 import { join } from 'node:path'
-import type { KafkaConnection } from '@orderflow/service-kit/kafka'
-import type { LogReader, LogRecord } from '@orderflow/service-kit/log'
-import { openLog } from '@orderflow/service-kit/operations'
+import {
+  type GroupPosition,
+  groupPositions,
+  type KafkaConnection,
+  type LogReader,
+  type LogRecord,
+  openLog,
+  withAdmin,
+} from '@orderflow/kafka-log'
 import { applicationName } from '../application/paths.ts'
 import { CliError } from '../base/error.ts'
 import { withLock } from '../base/lock.ts'
@@ -20,7 +26,6 @@ import {
   saveRecords,
   writeContent,
 } from './folder.ts'
-import { type GroupPosition, groupPositions } from './groups.ts'
 
 type Log = Pick<LogReader, 'spans' | 'read' | 'at'>
 
@@ -48,7 +53,7 @@ export async function backUp(
   await withLock(join(folder, 'lock'), { timeoutMs: 60_000, onWait }, async () => {
     const savedAt = new Date()
     // After a restore, services continue here. They handle again what they handle from now on.
-    const positions = await groupPositions(kafka, [...groups])
+    const positions = await withAdmin(kafka, (admin) => groupPositions(admin, groups))
     const retention = await keptFor(kafka, [...events, ...deadLetters])
     const log = openLog(kafka)
     try {

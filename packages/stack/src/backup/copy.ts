@@ -1,4 +1,11 @@
-import { headerOf, type LogReader, type LogRecord, positionText, type RecordPosition } from '@orderflow/service-kit/log'
+import {
+  headerOf,
+  type LogReader,
+  type LogRecord,
+  positionText,
+  type RecordPosition,
+  type Span,
+} from '@orderflow/kafka-log'
 import { CliError } from '../base/error.ts'
 
 /** A record to write. It keeps the time of the original. */
@@ -60,23 +67,12 @@ export async function copyTopic(topic: string, options: CopyOptions): Promise<Co
 export async function checkTopic(
   topic: string,
   ends: ReadonlyMap<number, bigint>,
-  { from, to, translate }: Omit<CopyOptions, 'onProgress'>,
+  options: Omit<CopyOptions, 'onProgress'>,
 ): Promise<number> {
   let largest = 0
-  for (const span of await from.spans(topic)) {
-    const { partition } = span
-    const end = ends.get(partition) ?? 0n
-    let rank = 0n
-    for await (const records of from.read(topic, [span])) {
-      for (const record of records) {
-        const copied = await translate(record)
-        rank += 1n
-        largest = Math.max(largest, sizeOf(copied))
-        // The last record of an earlier run shows that the new log has the same records.
-        if (rank === end) await requireSame(to, copied, { topic, partition, offset: String(rank - 1n) })
-      }
-    }
-    requireNoOthers(topic, partition, { rank, end })
+  for (const span of await options.from.spans(topic)) {
+    for await (const { copied } of copiesOf(topic, span, ends.get(span.partition) ?? 0n, options))
+      largest = Math.max(largest, sizeOf(copied))
   }
   return largest
 }
@@ -93,51 +89,68 @@ export function requirePartitions(topic: string, source: readonly unknown[], tar
   )
 }
 
+/**
+ * Returns the copies of a partition's records. Checks that an earlier run wrote the first ones.
+ * @param end the number of records that the new log has
+ */
+async function* copiesOf(
+  topic: string,
+  span: Span,
+  end: bigint,
+  { from, to, translate }: Omit<CopyOptions, 'onProgress'>,
+): AsyncGenerator<{ copied: CopiedRecord; isNew: boolean }> {
+  const { partition } = span
+  let rank = 0n
+  for await (const records of from.read(topic, [span])) {
+    for (const record of records) {
+      const copied = await translate(record)
+      rank += 1n
+      // The last record of an earlier run shows that the new log has the same records.
+      if (rank === end) await requireSame(to, copied, { topic, partition, offset: String(rank - 1n) })
+      yield { copied, isNew: rank > end }
+    }
+  }
+  if (rank < end) throw otherRecords(`${topic}/${partition} has ${end} records, and the old log has ${rank}`)
+}
+
 async function copyPartition(
   topic: string,
-  span: Awaited<ReturnType<LogReader['spans']>>[number],
+  span: Span,
   end: bigint,
-  { from, to, translate, onProgress }: CopyOptions,
+  options: CopyOptions,
   counts: Counts,
 ): Promise<void> {
   const { partition } = span
-  /** The number of records that were read, and that the new log has. */
-  let [rank, written] = [0n, end]
+  /** The number of records that the new log has. */
+  let written = end
   let batch: CopiedRecord[] = []
   let bytes = 0
 
   async function flush(): Promise<void> {
     const [first] = batch
     if (!first) return
-    await to.append(topic, partition, batch, written)
+    await options.to.append(topic, partition, batch, written)
     // The first new record shows that the new log keeps the times of records.
-    if (written === end) await requireSame(to, first, { topic, partition, offset: String(end) })
+    if (written === end) await requireSame(options.to, first, { topic, partition, offset: String(end) })
     written += BigInt(batch.length)
     counts.written += batch.length
     batch = []
     bytes = 0
-    onProgress(counts)
+    options.onProgress(counts)
   }
 
-  for await (const records of from.read(topic, [span])) {
-    for (const record of records) {
-      const copied = await translate(record)
-      counts.read += 1
-      rank += 1n
-      if (rank > end) {
-        const size = sizeOf(copied)
-        if (bytes + size > maxBatchBytes) await flush()
-        batch.push(copied)
-        bytes += size
-        continue
-      }
+  for await (const { copied, isNew } of copiesOf(topic, span, end, options)) {
+    counts.read += 1
+    if (!isNew) {
       counts.before += 1
-      // The last record of an earlier run shows that the new log has the same records.
-      if (rank === end) await requireSame(to, copied, { topic, partition, offset: String(rank - 1n) })
+      continue
     }
+    const size = sizeOf(copied)
+    if (bytes + size > maxBatchBytes) await flush()
+    batch.push(copied)
+    bytes += size
   }
   await flush()
-  requireNoOthers(topic, partition, { rank, end })
 }
 
 async function requireSame(to: TargetLog, expected: CopiedRecord, position: RecordPosition): Promise<void> {
@@ -145,11 +158,6 @@ async function requireSame(to: TargetLog, expected: CopiedRecord, position: Reco
   // A retention may already have deleted the record, because it has its old time.
   if (!found || isSame(found, expected)) return
   throw otherRecords(`the record at ${positionText(position)} differs from the old log`)
-}
-
-/** @param counts the number of records in the old log, and the end of the partition in the new log */
-function requireNoOthers(topic: string, partition: number, { rank, end }: { rank: bigint; end: bigint }): void {
-  if (rank < end) throw otherRecords(`${topic}/${partition} has ${end} records, and the old log has ${rank}`)
 }
 
 function otherRecords(what: string): CliError {

@@ -1,7 +1,6 @@
-import type { LogReader } from '@orderflow/service-kit/log'
+import type { LogReader, Span } from '@orderflow/kafka-log'
 
 type Log = Pick<LogReader, 'spans' | 'read'>
-type Span = Awaited<ReturnType<LogReader['spans']>>[number]
 
 /** A part of a partition. */
 export interface Part extends Span {

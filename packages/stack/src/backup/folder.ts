@@ -1,11 +1,10 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import type { LogReader, LogRecord } from '@orderflow/service-kit/log'
+import type { GroupPosition, LogReader, LogRecord } from '@orderflow/kafka-log'
 import { CliError } from '../base/error.ts'
 import { diskFullError, isDiskFull, removeUnfinished, replaceFile } from '../base/files.ts'
 import { sizeOf } from './copy.ts'
-import type { GroupPosition } from './groups.ts'
 
 // A backup is a folder:
 //

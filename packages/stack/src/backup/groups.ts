@@ -1,9 +1,15 @@
-import { type KafkaConnection, protocolErrors } from '@orderflow/service-kit/kafka'
+import {
+  type GroupPosition,
+  groupPositions,
+  type KafkaConnection,
+  protocolErrors,
+  withAdmin,
+} from '@orderflow/kafka-log'
 import type { Admin } from '@platformatic/kafka'
 import { CliError } from '../base/error.ts'
 import { poll, withRetries } from '../base/poll.ts'
 import { groupMembers } from '../kafka/readiness.ts'
-import { withAdmin } from '../kafka/topics.ts'
+import { requireAllowed } from '../kafka/topics.ts'
 
 /** The time after which Kafka removes members that were killed; hosted brokers allow several seconds (`Stream.SessionTimeout`). */
 const sessionMs = 15_000
@@ -23,34 +29,21 @@ export async function requireStopped(
   }
 }
 
-async function membersOf(kafka: KafkaConnection, group: string): Promise<Set<string>> {
-  const answer = await withRetries('Kafka', () =>
-    groupMembers(kafka, [group]).catch((error: unknown) => {
-      const names = protocolErrors(error)
-      if (names.includes('GROUP_ID_NOT_FOUND')) return new Set<string>()
-      // A wait does not change the rights of the user.
-      if (names.includes('GROUP_AUTHORIZATION_FAILED')) return { denial: error }
-      throw error
-    }),
+/** Repeats the request, because a coordinator may just have moved. A wait does not change the rights of the user. */
+const membersOf = (kafka: KafkaConnection, group: string): Promise<Set<string>> =>
+  withRetries('Kafka', () =>
+    groupMembers(kafka, [group]).catch((error: unknown) =>
+      protocolErrors(error).includes('GROUP_ID_NOT_FOUND') ? new Set<string>() : requireAllowed(error),
+    ),
   )
-  if ('denial' in answer) throw answer.denial
-  return answer
-}
-
-/** The offset of the first record that a consumer group has not yet handled. */
-export interface GroupPosition {
-  group: string
-  topic: string
-  partition: number
-  offset: bigint
-}
 
 /**
  * Gives consumer groups their positions, so that services continue after their last event. A group that already has a later position keeps it.
  */
 export async function movePositions(kafka: KafkaConnection, positions: readonly GroupPosition[]): Promise<void> {
   const groups = [...new Set(positions.map(({ group }) => group))]
-  const known = new Map((await groupPositions(kafka, groups)).map((each) => [keyOf(each), each.offset]))
+  const found = await withAdmin(kafka, (admin) => groupPositions(admin, groups))
+  const known = new Map(found.map((each) => [keyOf(each), each.offset]))
   const due = positions.filter((each) => each.offset > (known.get(keyOf(each)) ?? -1n))
   await withAdmin(kafka, (admin) => commitPositions(admin, due))
 }
@@ -66,16 +59,3 @@ export async function commitPositions(admin: Admin, positions: readonly GroupPos
 }
 
 export const keyOf = ({ group, topic, partition }: Omit<GroupPosition, 'offset'>) => `${group} ${topic}/${partition}`
-
-export async function groupPositions(kafka: KafkaConnection, groups: string[]): Promise<GroupPosition[]> {
-  if (groups.length === 0) return []
-  const found = await withAdmin(kafka, (admin) => admin.listConsumerGroupOffsets({ groups }))
-  return found.flatMap(({ groupId: group, topics }) =>
-    topics.flatMap(({ name: topic, partitions }) =>
-      partitions
-        // Kafka returns -1 for a partition without a committed offset.
-        .filter(({ committedOffset }) => committedOffset >= 0n)
-        .map(({ partitionIndex: partition, committedOffset: offset }) => ({ group, topic, partition, offset })),
-    ),
-  )
-}

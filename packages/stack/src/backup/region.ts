@@ -1,11 +1,20 @@
-import type { KafkaConnection } from '@orderflow/service-kit/kafka'
-import { type LogReader, openLog } from '@orderflow/service-kit/operations'
-import { type Position, positionsOf } from '@orderflow/service-kit/positions'
+import {
+  type KafkaConnection,
+  type LogReader,
+  logOn,
+  offsetsAt,
+  type Position,
+  partitionKey,
+  positionsOf,
+  requireReadable,
+  withAdmin,
+} from '@orderflow/kafka-log'
+import { settingsOf } from '@orderflow/service-kit/log'
 import type { Admin } from '@platformatic/kafka'
-import { changeTopics, knownSettings, longest, type SettingChanges } from '../kafka/topic-settings.ts'
-import { consumedTopics, ensureTopics, type TopicSpec, withAdmin } from '../kafka/topics.ts'
+import { changeKnown } from '../kafka/topic-settings.ts'
+import { consumedTopics, ensureTopics, type TopicSpec } from '../kafka/topics.ts'
 import { commitPositions, requireStopped } from './groups.ts'
-import { withCopyLock } from './target.ts'
+import { whileCopied, withCopyLock } from './target.ts'
 
 // A region is passive while MirrorMaker copies the log of another region to its Kafka, and no service runs. It is active while its services run.
 
@@ -17,39 +26,25 @@ const timeSetting = 'message.timestamp.type'
  * @throws {CliError} `still-running` if a service runs
  */
 export async function makePassive(kafka: KafkaConnection, specs: readonly TopicSpec[]): Promise<string[]> {
-  await requireServicesStopped(kafka)
-  return await withCopyLock(
-    kafka,
-    () => {},
-    () => keepTimes(kafka, specs),
-  )
-}
-
-async function keepTimes(kafka: KafkaConnection, specs: readonly TopicSpec[]): Promise<string[]> {
-  const timed = specs.filter(({ configs }) => timeSetting in configs).map(({ name }) => name)
   const passive = specs.map((spec) =>
-    timed.includes(spec.name) ? { ...spec, configs: { ...spec.configs, [timeSetting]: 'CreateTime' } } : spec,
+    timeSetting in spec.configs ? { ...spec, configs: { ...spec.configs, [timeSetting]: 'CreateTime' } } : spec,
   )
-  await ensureTopics(kafka, passive)
-  const limits = await timeLimits(kafka, timed, longest)
-  await changeTopics(kafka, new Map(timed.map((name) => [name, { [timeSetting]: 'CreateTime', ...limits }])))
-  return await ensureTopics(kafka, passive)
+  return await whileStopped(kafka, async () => {
+    await ensureTopics(kafka, passive)
+    await changeKnown(kafka, timed(specs), Object.keys(whileCopied), () => whileCopied)
+    return await ensureTopics(kafka, passive)
+  })
 }
 
-/**
- * Returns settings that limit the times of records. A passive region has the largest limits. By default, Kafka 4 refuses times that are an hour ahead,
- * and MirrorMaker would stop at a record from a broker whose clock was ahead.
- */
-async function timeLimits(
-  kafka: KafkaConnection,
-  topics: string[],
-  value: string | undefined,
-): Promise<SettingChanges> {
-  const names = await knownSettings(kafka, topics, [
-    'message.timestamp.before.max.ms',
-    'message.timestamp.after.max.ms',
-  ])
-  return Object.fromEntries(names.map((name) => [name, value]))
+const timed = (specs: readonly TopicSpec[]) =>
+  specs.filter(({ configs }) => timeSetting in configs).map(({ name }) => name)
+
+/** Runs `work` while all services are stopped, and while no other command copies records to this Kafka. */
+async function whileStopped<Result>(kafka: KafkaConnection, work: () => Promise<Result>): Promise<Result> {
+  const tell = () => {}
+  const nextStep = 'stop all services and their sidecars, then run this command again'
+  await requireStopped(kafka, [...consumedTopics.keys()], { nextStep, tell })
+  return await withCopyLock(kafka, tell, work)
 }
 
 /**
@@ -66,51 +61,32 @@ export async function makeActive(
   specs: readonly TopicSpec[],
   backMs: number,
 ): Promise<string[]> {
-  await requireServicesStopped(kafka)
-  return await withCopyLock(
-    kafka,
-    () => {},
-    () => setTimes(kafka, specs, backMs),
-  )
-}
-
-async function setTimes(kafka: KafkaConnection, specs: readonly TopicSpec[], backMs: number): Promise<string[]> {
-  const timed = specs.filter(({ configs }) => timeSetting in configs)
-  const names = timed.map(({ name }) => name)
-  const limits = await timeLimits(kafka, names, undefined)
-  const settings = timed.map(({ name, configs }) => [name, { [timeSetting]: configs[timeSetting], ...limits }] as const)
-  await changeTopics(kafka, new Map(settings))
-  return await withAdmin(kafka, (admin) => moveBack(kafka, admin, backMs))
-}
-
-const requireServicesStopped = (kafka: KafkaConnection) =>
-  requireStopped(kafka, [...consumedTopics.keys()], {
-    nextStep: 'stop all services and their sidecars, then run this command again',
-    tell: () => {},
+  return await whileStopped(kafka, async () => {
+    await changeKnown(kafka, timed(specs), Object.keys(whileCopied), settingsOf)
+    return await withAdmin(kafka, (admin) => moveBack(kafka, admin, backMs))
   })
+}
 
 /**
  * Moves each group back to the first record of the last `backMs`. A group with an earlier position, or without one, keeps it. Each partition counts from
  * its last record, because the newest time of all records may be that of a clock which was ahead.
  */
-async function moveBack(kafka: KafkaConnection, admin: Admin, backMs: number): Promise<string[]> {
+async function moveBack(
+  { bootstrapBrokers: brokers }: KafkaConnection,
+  admin: Admin,
+  backMs: number,
+): Promise<string[]> {
   const positions = await positionsOf(admin, consumedTopics)
-  const ends = new Map(positions.map((position) => [keyOf(position), position]))
+  const log = logOn(async () => admin, brokers)
   const times = new Map<string, bigint>()
-  const log = openLog(kafka)
-  try {
-    for (const [key, position] of ends) if (position.end > 0n) times.set(key, await lastTime(log, position))
-  } finally {
-    await log.close()
-  }
-  const asked = [...ends].flatMap(([key, position]) => {
-    const time = times.get(key)
-    return time === undefined ? [] : [{ ...position, timestamp: time - BigInt(backMs) }]
-  })
-  if (asked.length === 0) return ['the topics are empty']
-  const found = await offsetsAt(admin, asked)
+  const ends = [...new Map(positions.map((each) => [partitionKey(each), each])).values()].filter(({ end }) => end > 0n)
+  for (const end of ends) times.set(partitionKey(end), (await lastTime(log, end)) - BigInt(backMs))
+  if (ends.length === 0) return ['the topics are empty']
+  // Kafka refuses negative times.
+  const timeOf = (position: Position) => BigInt(Math.max(0, Number(times.get(partitionKey(position)))))
+  const { values: found } = requireReadable(await offsetsAt(admin, ends, timeOf))
   const targets = positions.map((position) => {
-    const first = found.get(keyOf(position)) ?? -1n
+    const first = found.get(partitionKey(position)) ?? -1n
     // Kafka returns -1 if no record is this new.
     const offset = first < 0n ? position.end : first
     return { ...position, offset: offset < position.next ? offset : position.next }
@@ -123,29 +99,8 @@ async function moveBack(kafka: KafkaConnection, admin: Admin, backMs: number): P
 }
 
 /** Returns the time of a partition's last record, or the present time if it is earlier, in milliseconds since 1970. */
-async function lastTime(log: LogReader, { topic, partition, end }: Position): Promise<bigint> {
+async function lastTime(log: Pick<LogReader, 'at'>, { topic, partition, end }: Position): Promise<bigint> {
   const last = await log.at({ topic, partition, offset: String(end - 1n) })
   const now = Date.now()
   return BigInt(Math.min(last?.timestamp ?? now, now))
-}
-
-const keyOf = ({ topic, partition }: { topic: string; partition: number }) => `${topic}/${partition}`
-
-/** Returns the first record of each partition that is not earlier than a time. Kafka refuses negative times. */
-async function offsetsAt(
-  admin: Admin,
-  asked: readonly { topic: string; partition: number; timestamp: bigint }[],
-): Promise<ReadonlyMap<string, bigint>> {
-  const topics = [...Map.groupBy(asked, ({ topic }) => topic)].map(([name, own]) => ({
-    name,
-    partitions: own.map(({ partition: partitionIndex, timestamp }) => ({
-      ...{ partitionIndex, timestamp: timestamp < 0n ? 0n : timestamp },
-    })),
-  }))
-  const answers = await admin.listOffsets({ topics })
-  return new Map(
-    answers.flatMap(({ name: topic, partitions: own }) =>
-      own.map(({ partitionIndex: partition, offset }) => [keyOf({ topic, partition }), offset]),
-    ),
-  )
 }

@@ -1,18 +1,20 @@
-import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import {
-  deadLetterHeaders,
+  groupPositions,
   headerOf,
+  type KafkaConnection,
   type LogRecord,
+  openLog,
   parsePosition,
   positionText,
   type RecordPosition,
-  replayedFrom,
-} from '@orderflow/service-kit/log'
-import { type GroupLock, noteHeaders, openLog } from '@orderflow/service-kit/operations'
+  withAdmin,
+} from '@orderflow/kafka-log'
+import { deadLetterHeaders, replayedFrom } from '@orderflow/service-kit/log'
+import { type GroupLock, noteHeaders } from '@orderflow/service-kit/operations'
 import { forever, keepFor } from '../kafka/retention.ts'
 import { type CopiedRecord, checkTopic, copyTopic, isSame } from './copy.ts'
 import { backupReader, type Chunk, type Content, chunksOf, countBefore, lastRecords } from './folder.ts'
-import { groupPositions, keyOf, movePositions } from './groups.ts'
+import { keyOf, movePositions } from './groups.ts'
 import { makeTopics, planTopics } from './restored-topics.ts'
 import { openTarget, withCopyLock, withCopySettings } from './target.ts'
 
@@ -39,7 +41,8 @@ export async function restoreLog(folder: string, content: Content, { kafka, tell
 async function isRestored(folder: string, content: Content, move: Positions, kafka: KafkaConnection): Promise<boolean> {
   const due = ownPositions(content)
   if (due.length === 0) return false
-  const known = new Set((await groupPositions(kafka, [...new Set(due.map(({ group }) => group))])).map(keyOf))
+  const groups = [...new Set(due.map(({ group }) => group))]
+  const known = new Set((await withAdmin(kafka, (admin) => groupPositions(admin, groups))).map(keyOf))
   if (!due.every((position) => known.has(keyOf(position)))) return false
   const log = openLog(kafka)
   try {

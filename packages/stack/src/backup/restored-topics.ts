@@ -1,9 +1,8 @@
-import type { KafkaConnection } from '@orderflow/service-kit/kafka'
+import { type Extent, extentsOf, type KafkaConnection, withAdmin } from '@orderflow/kafka-log'
 import { settingsOf } from '@orderflow/service-kit/log'
-import { type Extent, extentsOf } from '@orderflow/service-kit/positions'
 import { CliError } from '../base/error.ts'
 import { eventually, withRetries } from '../base/poll.ts'
-import { addPartitions, ensureTopics, type TopicSpec, withAdmin } from '../kafka/topics.ts'
+import { addPartitions, ensureTopics, type TopicSpec } from '../kafka/topics.ts'
 import type { Content } from './folder.ts'
 
 /** The topics of a backup in the Kafka that receives it. */
@@ -24,10 +23,7 @@ export async function planTopics(kafka: KafkaConnection, { topics }: Content): P
   const specs = Object.entries(topics).map(([name, { partitions }]) => ({
     ...{ name, partitions: partitions.length, consumerGroups: [], configs: settingsOf(name) },
   }))
-  const extents = await extentsIn(
-    kafka,
-    specs.map(({ name }) => name),
-  )
+  const extents = await extentsIn(kafka, specs)
   const ends = new Map(
     [...Map.groupBy(extents, ({ topic }) => topic)].map(([name, own]) => [
       name,
@@ -57,18 +53,17 @@ export async function makeTopics(kafka: KafkaConnection, { specs, recreate }: To
   }
   await ensureTopics(kafka, specs)
   await addPartitions(kafka, specs)
-  await extentsIn(
-    kafka,
-    specs.map(({ name }) => name),
-  )
+  await extentsIn(kafka, specs)
 }
 
 /** Returns the extents of the topics that exist. Repeats the request, because new partitions have no leader for a moment. */
-const extentsIn = (kafka: KafkaConnection, names: readonly string[]): Promise<Extent[]> =>
+const extentsIn = (kafka: KafkaConnection, specs: readonly TopicSpec[]): Promise<Extent[]> =>
   withRetries('Kafka', () =>
     withAdmin(kafka, async (admin) => {
       const all = new Set(await admin.listTopics())
-      const existing = names.filter((name) => all.has(name))
-      return existing.length > 0 ? await extentsOf(admin, existing) : []
+      return await extentsOf(
+        admin,
+        specs.map(({ name }) => name).filter((name) => all.has(name)),
+      )
     }),
   )

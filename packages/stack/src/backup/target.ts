@@ -1,8 +1,8 @@
-import type { KafkaConnection } from '@orderflow/service-kit/kafka'
+import { type KafkaConnection, openLog } from '@orderflow/kafka-log'
 import { settingsOf, type TopicSettings } from '@orderflow/service-kit/log'
-import { type GroupLock, LockError, openLog, withGroupLock } from '@orderflow/service-kit/operations'
+import { type GroupLock, LockError, withGroupLock } from '@orderflow/service-kit/operations'
 import { CliError } from '../base/error.ts'
-import { changeTopics, knownSettings, longest } from '../kafka/topic-settings.ts'
+import { changeKnown } from '../kafka/topic-settings.ts'
 import type { TargetLog } from './copy.ts'
 
 /**
@@ -64,11 +64,14 @@ export async function openTarget(
   }
 }
 
+/** The largest value of a setting in milliseconds. */
+const longest = '9223372036854775807'
+
 /**
- * The settings of topics while records are copied: records keep their times, whatever the clock, and may grow. Kafka 4 refuses times that are an hour
- * ahead, but a broker whose clock was ahead has written such times.
+ * The settings of topics while records are copied: records keep their times, whatever the clock. Kafka 4 refuses times that are an hour ahead, but a
+ * broker whose clock was ahead has written such times.
  */
-const whileCopied: TopicSettings = {
+export const whileCopied: TopicSettings = {
   'message.timestamp.type': 'CreateTime',
   'message.timestamp.before.max.ms': longest,
   'message.timestamp.after.max.ms': longest,
@@ -90,23 +93,15 @@ export async function withCopySettings(
   work: () => Promise<void>,
 ): Promise<void> {
   const wanted = { ...whileCopied, 'max.message.bytes': String(Math.max(leastBytes, largest + batchBytes)) }
-  const names = await knownSettings(kafka, topics, Object.keys(wanted))
-  await changeTopics(
-    kafka,
-    changesOf(topics, names, () => wanted),
-  )
+  const change = (settingsFor: (topic: string) => TopicSettings) =>
+    changeKnown(kafka, topics, Object.keys(wanted), settingsFor)
+  await change(() => wanted)
   try {
     await work()
   } catch (error) {
     // The error of `work` is more helpful than that of a Kafka which has ended. The next run restores the settings.
-    await changeTopics(kafka, changesOf(topics, names, settingsOf)).catch(() => {})
+    await change(settingsOf).catch(() => {})
     throw error
   }
-  await changeTopics(kafka, changesOf(topics, names, settingsOf))
+  await change(settingsOf)
 }
-
-/** A setting that `settingsFor` lacks gets the broker's default. */
-const changesOf = (topics: string[], names: string[], settingsFor: (topic: string) => TopicSettings) =>
-  new Map(
-    topics.map((topic) => [topic, Object.fromEntries(names.map((name) => [name, settingsFor(topic)[name]]))] as const),
-  )

@@ -1,6 +1,6 @@
 import { pbkdf2, randomBytes } from 'node:crypto'
 import { promisify } from 'node:util'
-import { type KafkaConnection, protocolErrors, requestOf } from '@orderflow/service-kit/kafka'
+import { type KafkaConnection, protocolErrors, requestOf, withAdmin } from '@orderflow/kafka-log'
 import type { Acl, Admin } from '@platformatic/kafka'
 import { services } from '../application/services.ts'
 import { keyOf, readAcls, userOf } from './acls.ts'
@@ -14,7 +14,6 @@ import {
   stackRights,
   stackUsers,
 } from './rights.ts'
-import { withAdmin } from './topics.ts'
 import { transactionDenial, transactionDenialOptions } from './transactions.ts'
 
 /** The code of SCRAM-SHA-512 in Kafka's requests. */

@@ -20,14 +20,6 @@ export async function readAcls(admin: Admin, user?: string): Promise<Acl[]> {
     },
   })
   return resources.flatMap(({ acls, resourceType, resourceName, resourcePatternType }) =>
-    acls.map(({ principal, host, operation, permissionType }) => ({
-      resourceType,
-      resourceName,
-      resourcePatternType,
-      principal,
-      host,
-      operation,
-      permissionType,
-    })),
+    acls.map((acl) => ({ ...acl, resourceType, resourceName, resourcePatternType })),
   )
 }

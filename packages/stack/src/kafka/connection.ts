@@ -1,4 +1,4 @@
-import { connectionOf, isSaslMechanism, type KafkaConnection } from '@orderflow/service-kit/kafka'
+import { connectionOf, isSaslMechanism, type KafkaConnection } from '@orderflow/kafka-log'
 import { entryOf, services } from '../application/services.ts'
 import { CliError } from '../base/error.ts'
 

@@ -1,10 +1,16 @@
-import { get } from 'node:http'
-import { type KafkaConnection, metadataOf, requestOf } from '@orderflow/service-kit/kafka'
-import { extentsOf } from '@orderflow/service-kit/positions'
+import {
+  extentsOf,
+  type KafkaConnection,
+  metadataOf,
+  protocolErrors,
+  requestOf,
+  rootMessage,
+  withAdmin,
+} from '@orderflow/kafka-log'
 import type { Admin, Group } from '@platformatic/kafka'
 import { doesConsume, serviceNamed, services } from '../application/services.ts'
 import { withRetries } from '../base/poll.ts'
-import { partitionCounts, withAdmin } from './topics.ts'
+import { partitionCounts, requireAllowed } from './topics.ts'
 
 /** The condition that is not met yet. */
 export type Missing = string | undefined
@@ -12,6 +18,7 @@ export type Missing = string | undefined
 /**
  * Checks that the leader of every partition answers. A broker that has just started reports its previous leaders, but refuses records for a
  * while.
+ * @throws {CliError} `denied` if Kafka denies this user a request
  */
 export async function kafkaMissing(kafka: KafkaConnection): Promise<Missing> {
   let missing = 'the broker does not answer yet'
@@ -22,7 +29,8 @@ export async function kafkaMissing(kafka: KafkaConnection): Promise<Missing> {
       await extentsOf(admin, names)
     })
     return undefined
-  } catch {
+  } catch (error) {
+    if (protocolErrors(error).some((name) => name.endsWith('AUTHORIZATION_FAILED'))) requireAllowed(error)
     return missing
   }
 }
@@ -62,23 +70,14 @@ async function votersOf(admin: Admin): Promise<number> {
   return times.filter((time) => newest - time < 1_000n).length
 }
 
-export function serviceMissing(name: string, port: number): Promise<Missing> {
-  return new Promise((resolve) => {
-    const request = get({ host: '127.0.0.1', port, path: '/readyz', timeout: 5_000, agent: false }, (response) => {
-      let body = ''
-      response.setEncoding('utf8')
-      response.on('data', (chunk) => {
-        body += chunk
-      })
-      response.on('end', () => {
-        resolve(
-          response.statusCode === 200 ? undefined : `${name} /readyz answers ${response.statusCode} ${body}`.trim(),
-        )
-      })
-    })
-    request.on('timeout', () => request.destroy(new Error('no answer within 5 s')))
-    request.on('error', (error) => resolve(`${name} /readyz: ${error.message}`))
-  })
+export async function serviceMissing(name: string, port: number): Promise<Missing> {
+  try {
+    const response = await fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(5_000) })
+    const body = await response.text()
+    return response.status === 200 ? undefined : `${name} /readyz answers ${response.status} ${body}`.trim()
+  } catch (error) {
+    return `${name} /readyz: ${(error as Error).name === 'TimeoutError' ? 'no answer within 5 s' : rootMessage(error)}`
+  }
 }
 
 /**

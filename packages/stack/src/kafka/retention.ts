@@ -1,7 +1,6 @@
-import type { KafkaConnection } from '@orderflow/service-kit/kafka'
+import { type KafkaConnection, withAdmin } from '@orderflow/kafka-log'
 import { topicResource } from '@orderflow/service-kit/log'
 import { changeTopics } from './topic-settings.ts'
-import { withAdmin } from './topics.ts'
 
 /** A `retention.ms` without limit. */
 export const forever = -1

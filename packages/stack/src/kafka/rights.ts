@@ -71,7 +71,7 @@ export function publisherRights(user: string): Right[] {
   return outsideTopics.map((name) => topicRight(user, name, 'write'))
 }
 
-/** Returns the rights of the exporter, which reads consumed topics to count unhandled records (packages/service-kit/src/stream/log/unread.ts). */
+/** Returns the rights of the exporter, which reads consumed topics to count unhandled records (`unreadIn` in packages/kafka-log). */
 export function exporterRights(all: readonly Pick<Service, 'name' | 'consumes' | 'produces'>[]): Right[] {
   const consumed = new Set(all.flatMap(({ consumes }) => Object.keys(consumes)))
   const names = new Set([...consumed, ...all.flatMap(({ produces }) => produces)])

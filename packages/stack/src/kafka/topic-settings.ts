@@ -1,13 +1,9 @@
-import type { KafkaConnection } from '@orderflow/service-kit/kafka'
+import { type KafkaConnection, withAdmin } from '@orderflow/kafka-log'
 import { topicResource } from '@orderflow/service-kit/log'
 import { eventually } from '../base/poll.ts'
-import { withAdmin } from './topics.ts'
 
 /** The settings of a topic to change. The value undefined restores the default of the broker. */
 export type SettingChanges = Readonly<Record<string, string | undefined>>
-
-/** The largest value of a setting in milliseconds. */
-export const longest = '9223372036854775807'
 
 const [set, remove] = [0, 1] as const
 
@@ -41,14 +37,21 @@ export async function changeTopics(
   })
 }
 
-/** Returns the names of the settings that the brokers know. Brokers before Kafka 3.6 do not limit the times of records. */
-export async function knownSettings(
+/**
+ * Changes settings of topics. Leaves out settings that the brokers do not know. Kafka limits the times of records since version 3.6.
+ * @param settingsFor a setting that it lacks gets the brokers' default
+ */
+export async function changeKnown(
   kafka: KafkaConnection,
-  [topic]: readonly string[],
+  topics: readonly string[],
   names: readonly string[],
-): Promise<string[]> {
-  if (topic === undefined) return []
-  const resources = [{ resourceType: topicResource, resourceName: topic, configurationKeys: [...names] }]
+  settingsFor: (topic: string) => SettingChanges,
+): Promise<void> {
+  const [first] = topics
+  if (first === undefined) return
+  const resources = [{ resourceType: topicResource, resourceName: first, configurationKeys: [...names] }]
   const [found] = await withAdmin(kafka, (admin) => admin.describeConfigs({ resources }))
-  return names.filter((name) => found?.configs.some((config) => config.name === name))
+  const known = names.filter((name) => found?.configs.some((config) => config.name === name))
+  const wanted = (topic: string) => Object.fromEntries(known.map((name) => [name, settingsFor(topic)[name]]))
+  await changeTopics(kafka, new Map(topics.map((topic) => [topic, wanted(topic)])))
 }

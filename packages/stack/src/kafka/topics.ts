@@ -1,9 +1,16 @@
-import '@orderflow/envelope/kafka-resets'
-import { type KafkaConnection, protocolErrors } from '@orderflow/service-kit/kafka'
+import {
+  type Extent,
+  extentsOf,
+  type KafkaConnection,
+  partitionsOf,
+  protocolErrors,
+  requireReadable,
+  withAdmin,
+} from '@orderflow/kafka-log'
 import { deadLetterSettings, eventSettings, settingDifferences, type TopicSettings } from '@orderflow/service-kit/log'
-import { type Extent, extentsOf } from '@orderflow/service-kit/positions'
 import type { Admin } from '@platformatic/kafka'
 import { doesConsume, partitions, type Surroundings, services } from '../application/services.ts'
+import { CliError } from '../base/error.ts'
 import { withRetries } from '../base/poll.ts'
 
 export interface TopicSpec {
@@ -31,26 +38,6 @@ export const consumedTopics: ReadonlyMap<string, string[]> = new Map(
   services.filter(doesConsume).map(({ name, consumes }) => [name, Object.keys(consumes)]),
 )
 
-/** Runs `work` with an admin client without retries. Loads the client on demand, because that takes half a second. */
-export async function withAdmin<Result>(
-  kafka: KafkaConnection,
-  work: (admin: Admin) => Promise<Result>,
-): Promise<Result> {
-  const { Admin } = await import('@platformatic/kafka')
-  const admin = new Admin({
-    clientId: 'orderflow-stack',
-    ...kafka,
-    retries: 0,
-    connectTimeout: 2_000,
-    timeout: 5_000,
-  })
-  try {
-    return await work(admin)
-  } finally {
-    await admin.close()
-  }
-}
-
 /**
  * Creates missing topics. Returns a warning for each difference between a topic and `specs`. Waits until every partition has a leader that clients
  * can find.
@@ -65,10 +52,10 @@ export async function ensureTopics(kafka: KafkaConnection, specs: readonly Topic
         .createTopics({ topics: [name], partitions, replicas: -1, configs: settings })
         .catch((error: unknown) => {
           // Another command has created it in the meantime.
-          if (!protocolErrors(error).includes('TOPIC_ALREADY_EXISTS')) throw error
+          if (!protocolErrors(error).includes('TOPIC_ALREADY_EXISTS')) requireAllowed(error)
         })
     }
-    const extents = await withRetries('the partitions', () => extentsOf(admin, namesOf(specs)), 50)
+    const extents = await untilKnown(() => extentsOf(admin, namesOf(specs)))
     const byTopic = Map.groupBy(extents, ({ topic }) => topic)
     return [...partitionWarnings(specs, byTopic), ...(await differences(admin, specs))]
   })
@@ -95,9 +82,6 @@ function partitionWarnings(specs: readonly TopicSpec[], extents: ReadonlyMap<str
   })
 }
 
-/** The timestamp that requests the end of a partition. Only the partition's leader answers this request. */
-const latest = -1n
-
 /**
  * Adds missing partitions. Existing records keep their partitions (docs/operations.md). Waits until the broker accepts new records, and returns a
  * line for each changed topic.
@@ -112,22 +96,31 @@ export async function addPartitions(kafka: KafkaConnection, specs: TopicSpec[]):
       // Another command has added them in the meantime. The broker's metadata may not show them yet.
       if (!protocolErrors(error).includes('INVALID_PARTITIONS')) throw error
     })
-    const ends = lacking.map(({ name, partitions }) => ({
-      name,
-      partitions: Array.from({ length: partitions }, (_, partitionIndex) => ({ partitionIndex, timestamp: latest })),
-    }))
-    await withRetries('the partitions', () => admin.listOffsets({ topics: ends }), 50)
+    const wanted = lacking.reduce((sum, { partitions }) => sum + partitions, 0)
+    await untilKnown(async () => {
+      const { length } = await extentsOf(admin, namesOf(lacking))
+      if (length < wanted) throw new Error(`the broker reports ${length} of ${wanted} partitions`)
+    })
     return lacking.map(({ name, partitions }) => `${name}: ${partitions} partitions, previously ${counts.get(name)}`)
   })
 }
 
 const namesOf = (specs: readonly TopicSpec[]) => specs.map(({ name }) => name)
 
-/** Retries, because a broker reports a new topic with a delay. */
 export function partitionCounts(admin: Admin, names: string[]): Promise<Map<string, number>> {
-  const read = async () => {
-    const { topics: found } = await admin.metadata({ topics: names, forceUpdate: true })
-    return new Map([...found].map(([name, topic]) => [name, topic.partitionsCount]))
-  }
-  return withRetries('the topics', read, 50)
+  return untilKnown(async () => requireReadable(await partitionsOf(admin, names)).topics)
+}
+
+/** Retries, because a broker reports new topics and their leaders with a delay. */
+const untilKnown = <Result>(ask: () => Promise<Result>): Promise<Result> =>
+  withRetries('the partitions', () => ask().catch(requireAllowed), 50)
+
+/** @throws {CliError} `denied` if Kafka denies a request, because a wait does not change the user's rights; otherwise the error itself */
+export function requireAllowed(error: unknown): never {
+  const denial = protocolErrors(error).find((name) => name.endsWith('AUTHORIZATION_FAILED'))
+  if (!denial) throw error
+  throw new CliError('denied', `Kafka denies this user a request: ${denial}`, {
+    nextStep: 'use a user with more rights, or give it the rights that ./orderflow acls prints',
+    cause: error,
+  })
 }

@@ -1,7 +1,7 @@
-import { type KafkaConnection, mayBeginTransactions, protocolErrors } from '@orderflow/service-kit/kafka'
+import { type KafkaConnection, mayBeginTransactions, protocolErrors, withAdmin } from '@orderflow/kafka-log'
 import type { Acl, Admin } from '@platformatic/kafka'
 import { keyOf, readAcls, userOf } from './acls.ts'
-import { topics, withAdmin } from './topics.ts'
+import { topics } from './topics.ts'
 
 // Services must not get records of transactions, because Dapr 1.18 also delivers those of open and aborted transactions
 // (docs/adr/0033-refuse-kafka-transactions.md).

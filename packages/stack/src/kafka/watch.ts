@@ -1,8 +1,4 @@
-import '@orderflow/envelope/kafka-resets'
-import { randomUUID } from 'node:crypto'
-import type { KafkaConnection } from '@orderflow/service-kit/kafka'
-import { Consumer, stringDeserializers } from '@platformatic/kafka'
-import { withAdmin } from './topics.ts'
+import { type Extent, followLog, type KafkaConnection } from '@orderflow/kafka-log'
 
 /** The fields of an event for people. An invalid envelope may lack fields. */
 export interface WatchedEvent {
@@ -14,7 +10,7 @@ export interface WatchedEvent {
 
 /**
  * @param before the number of older events of each partition to report, too
- * @returns a function that stops watching and removes the consumer group
+ * @returns a function that stops watching
  */
 export async function watchEvents(
   kafka: KafkaConnection,
@@ -22,35 +18,11 @@ export async function watchEvents(
   onEvent: (event: WatchedEvent) => void,
   before = 0n,
 ): Promise<() => Promise<void>> {
-  const groupId = `orderflow-demo-${randomUUID()}`
-  const consumer = new Consumer({
-    clientId: groupId,
-    groupId,
-    ...kafka,
-    deserializers: stringDeserializers,
-    autocommit: false,
-    maxWaitTime: 100,
-    sessionTimeout: 6_000,
-    heartbeatInterval: 1_000,
+  const begin = ({ start, end }: Extent) => (end - start > before ? end - before : start)
+  const { close } = await followLog(kafka, { topics, begin }, ({ topic, partition, offset, value }) => {
+    onEvent({ topic, partition, offset, envelope: parseEnvelope(value.toString()) })
   })
-  // Finds the ends of the topics before it calls `consume`. Mode `latest` would find the ends only after `consume` has returned. Events in between
-  // would be missed.
-  const ends = await consumer.listOffsets({ topics })
-  const starts = await consumer.listOffsets({ topics, timestamp: -2n })
-  const offsets = [...ends].flatMap(([topic, partitions]) =>
-    partitions.map((end, partition) => {
-      const start = starts.get(topic)?.[partition] ?? end
-      return { topic, partition, offset: end - start > before ? end - before : start }
-    }),
-  )
-  const stream = await consumer.consume({ topics, mode: 'manual', offsets })
-  stream.on('data', ({ topic, partition, offset, value }) => {
-    onEvent({ topic, partition, offset, envelope: parseEnvelope(value) })
-  })
-  return async () => {
-    await consumer.close(true)
-    await withAdmin(kafka, (admin) => admin.deleteGroups({ groups: [groupId] })).catch(() => {})
-  }
+  return close
 }
 
 function parseEnvelope(value: string): WatchedEvent['envelope'] {

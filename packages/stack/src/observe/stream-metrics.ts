@@ -1,10 +1,16 @@
 import type { RequestListener } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { deadLetterTopic } from '@orderflow/envelope'
-import type { KafkaConnection } from '@orderflow/service-kit/kafka'
+import {
+  type Extent,
+  extentsOf,
+  type KafkaConnection,
+  type Position,
+  positionsOf,
+  withAdmin,
+} from '@orderflow/kafka-log'
 import { metricSet } from '@orderflow/service-kit/operations'
-import { type Extent, extentsOf, type Position, positionsOf } from '@orderflow/service-kit/positions'
-import { consumedTopics, topics, withAdmin } from '../kafka/topics.ts'
+import { consumedTopics, topics } from '../kafka/topics.ts'
 
 const names = topics.processes.map(({ name }) => name)
 const deadLetterTopics = names.filter((name) => names.map(deadLetterTopic).includes(name))
@@ -62,7 +68,7 @@ export function streamMetrics(kafka: KafkaConnection): RequestListener {
       const own = seen.extents.filter((extent) => extent.topic === topic)
       deadLetters.set(
         { topic },
-        own.reduce((sum, { first, end }) => sum + Number(end - first), 0),
+        own.reduce((sum, { start, end }) => sum + Number(end - start), 0),
       )
     }
   })

@@ -1,4 +1,4 @@
-import type { KafkaConnection } from '@orderflow/service-kit/kafka'
+import type { KafkaConnection } from '@orderflow/kafka-log'
 import { kafkaConnection } from '../kafka/connection.ts'
 import { type TopicSpec, topics } from '../kafka/topics.ts'
 import { activeRunner, requireKafka } from '../runners.ts'

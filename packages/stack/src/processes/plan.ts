@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { KafkaConnection } from '@orderflow/service-kit/kafka'
+import type { KafkaConnection } from '@orderflow/kafka-log'
 import { localFolder } from '../application/paths.ts'
 import { brokerPorts, type StackPorts } from '../application/ports.ts'
 import { type Service, services, sidecarOf } from '../application/services.ts'

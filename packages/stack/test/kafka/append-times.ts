@@ -1,29 +1,25 @@
-import { createAppendTimes } from '@orderflow/service-kit/append-times'
-import type { KafkaConnection } from '@orderflow/service-kit/kafka'
+import { appendTimes, type KafkaConnection, type RecordPosition, withAdmin } from '@orderflow/kafka-log'
 import { Producer } from '@platformatic/kafka'
 import { expect } from 'chai'
 import { localKafka } from '../../src/kafka/connection.ts'
-import { ensureTopics, withAdmin } from '../../src/kafka/topics.ts'
+import { ensureTopics } from '../../src/kafka/topics.ts'
 import type { Plan } from '../../src/processes/plan.ts'
 
 const [kept, chosen] = ['times-of-the-broker', 'times-of-publishers']
 const dayMs = 86_400_000
 
-export function appendTimes(planned: () => Plan): void {
+export function appendTimesOf(planned: () => Plan): void {
   describe('appendTimes', () => {
     let kafka: KafkaConnection
-    let lookUp: ReturnType<typeof createAppendTimes>
     before(async () => {
       kafka = localKafka(planned().ports.kafka)
-      lookUp = createAppendTimes({
-        ...{ Brokers: kafka.bootstrapBrokers.join(), AuthType: 'none', SaslMechanism: 'SHA-512' },
-        ...{ SaslUsername: '', SaslPassword: '', DisableTls: true, CaCert: '' },
-      })
       const specOf = (name: string, type: string) => ({
         ...{ name, partitions: 2, consumerGroups: [], configs: { 'message.timestamp.type': type } },
       })
       await ensureTopics(kafka, [specOf(kept, 'LogAppendTime'), specOf(chosen, 'CreateTime')])
     })
+
+    const lookUp = (asked: RecordPosition[]) => withAdmin(kafka, (admin) => appendTimes(admin, asked))
 
     /** Publishes two records in one batch with yesterday's time. */
     async function publish(topic: string, partition: number): Promise<void> {
@@ -72,9 +68,8 @@ export function appendTimes(planned: () => Plan): void {
     })
 
     it('throws an error if the broker does not answer', async () => {
-      const settings = { AuthType: 'none', SaslMechanism: 'SHA-512', SaslUsername: '', SaslPassword: '' } as const
-      const absent = createAppendTimes({ ...settings, Brokers: '127.0.0.1:1', DisableTls: true, CaCert: '' })
-      expect(await absent([at(kept, 0, 0)]).catch((error: unknown) => error)).to.be.instanceOf(Error)
+      const absent = withAdmin({ bootstrapBrokers: ['127.0.0.1:1'] }, (admin) => appendTimes(admin, [at(kept, 0, 0)]))
+      expect(await absent.catch((error: unknown) => error)).to.be.instanceOf(Error)
     })
   })
 }

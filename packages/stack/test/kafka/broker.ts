@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { StreamSettings } from '@orderflow/service-kit/kafka'
+import type { StreamSettings } from '@orderflow/kafka-log'
 import { createStreamCheck } from '@orderflow/service-kit/operations'
 import { Consumer } from '@platformatic/kafka'
 import { localKafka } from '../../src/kafka/connection.ts'

@@ -1,9 +1,9 @@
-import { extentsOf, positionsOf } from '@orderflow/service-kit/positions'
+import { extentsOf, positionsOf, withAdmin } from '@orderflow/kafka-log'
 import { scrape } from '@orderflow/service-kit/testing'
 import type { Admin } from '@platformatic/kafka'
 import { expect } from 'chai'
 import { localKafka } from '../../src/kafka/connection.ts'
-import { ensureTopics, withAdmin } from '../../src/kafka/topics.ts'
+import { ensureTopics } from '../../src/kafka/topics.ts'
 import { streamMetrics } from '../../src/observe/stream-metrics.ts'
 import type { Plan } from '../../src/processes/plan.ts'
 import { send } from './send.ts'
@@ -31,7 +31,7 @@ export function positions(planned: () => Plan): void {
         extents: await extentsOf(admin, [topic]),
         positions: await positionsOf(admin, new Map([[group, [topic]]])),
       }))
-      expect(found.extents.map(({ first, end }) => Number(end - first)).sort()).to.deep.equal([0, 2])
+      expect(found.extents.map(({ start, end }) => Number(end - start)).sort()).to.deep.equal([0, 2])
       for (const { next } of found.positions) expect(next).to.equal(0n)
       const [empty, full] = found.positions.toSorted((one, other) => one.lag - other.lag)
       expect(empty).to.include({ lag: 0, oldest: undefined })

@@ -1,5 +1,5 @@
 import { type OutgoingRecord, openPublisher, type PublishedPosition } from '@orderflow/envelope/kafka'
-import type { KafkaConnection } from '@orderflow/service-kit/kafka'
+import type { KafkaConnection } from '@orderflow/kafka-log'
 
 export async function send(kafka: KafkaConnection, record: OutgoingRecord): Promise<PublishedPosition> {
   const publisher = await openPublisher(kafka, 'orderflow-test')

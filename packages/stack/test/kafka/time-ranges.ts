@@ -1,5 +1,4 @@
-import type { KafkaConnection } from '@orderflow/service-kit/kafka'
-import { openLog } from '@orderflow/service-kit/operations'
+import { type KafkaConnection, openLog } from '@orderflow/kafka-log'
 import { Producer } from '@platformatic/kafka'
 import { expect } from 'chai'
 import { localKafka } from '../../src/kafka/connection.ts'

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import type { KafkaConnection } from '@orderflow/service-kit/kafka'
+import { type KafkaConnection, withAdmin } from '@orderflow/kafka-log'
 import { expect } from 'chai'
 import { repository } from '../../src/application/paths.ts'
 import { eventually } from '../../src/base/poll.ts'
@@ -13,7 +13,6 @@ import {
   type TopicSpec,
   topicDifferences,
   topics,
-  withAdmin,
 } from '../../src/kafka/topics.ts'
 import { watchEvents } from '../../src/kafka/watch.ts'
 import type { Plan } from '../../src/processes/plan.ts'

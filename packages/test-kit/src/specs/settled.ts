@@ -1,7 +1,7 @@
-import { positionsOf } from '@orderflow/service-kit/positions'
+import { positionsOf, withAdmin } from '@orderflow/kafka-log'
 import type { RunningStack } from '@orderflow/stack'
 import { eventually } from '@orderflow/stack/base'
-import { consumedTopics, withAdmin } from '@orderflow/stack/operate'
+import { consumedTopics } from '@orderflow/stack/operate'
 
 /**
  * Returns the result of `find` when every service has handled the whole log. Services commit an offset after everything else, so the result

@@ -1,7 +1,7 @@
 import { describeProblem, EnvelopeError, eventNames, isGuidField, parseEvent, payloadFields } from '@orderflow/envelope'
 import { keyOf, type OutgoingRecord, openPublisher, type PublishedPosition } from '@orderflow/envelope/kafka'
+import type { KafkaConnection } from '@orderflow/kafka-log'
 import { type Demo, outsideRefusal, topicOfEvent } from '@orderflow/service-kit/application'
-import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import {
   type Addresses,
   application,

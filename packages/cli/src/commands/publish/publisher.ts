@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { KafkaConnection } from '@orderflow/service-kit/kafka'
+import type { KafkaConnection } from '@orderflow/kafka-log'
 import { table } from '@orderflow/service-kit/setup'
 import { isInside, outsideTopics, requireKafka } from '@orderflow/stack'
 import { CliError, localFolder, newSecret, print, replaceFile } from '@orderflow/stack/base'

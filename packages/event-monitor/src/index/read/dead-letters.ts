@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path'
-import type { ReadUpTo, RecordPosition } from '@orderflow/service-kit/log'
+import type { RecordPosition } from '@orderflow/kafka-log'
+import type { ReadUpTo } from '@orderflow/service-kit/log'
 import type { DeadLetterEntry, DeadLetterGroup } from '../../api/dead-letters.ts'
 import type { ChosenEntry } from '../../jobs/ledger.ts'
 import { entryView, type groupFields } from '../../model/dead-letters.ts'

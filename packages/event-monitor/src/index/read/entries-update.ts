@@ -1,3 +1,4 @@
+import { positionText, type RecordPosition } from '@orderflow/kafka-log'
 import {
   type Attempt,
   currentAttempt,
@@ -6,8 +7,6 @@ import {
   type Entry,
   entriesOf,
   openAttempt,
-  positionText,
-  type RecordPosition,
   readRecord,
 } from '@orderflow/service-kit/log'
 import {

@@ -1,5 +1,6 @@
+import { isoTime, positionText } from '@orderflow/kafka-log'
 import type { Reaction } from '@orderflow/service-kit/application'
-import { isoTime, positionText, type RejectedAttempt } from '@orderflow/service-kit/log'
+import type { RejectedAttempt } from '@orderflow/service-kit/log'
 import type { Conversation, ConversationsOf } from '../../api/conversation.ts'
 import type { DeadLetterEntry } from '../../api/dead-letters.ts'
 import type { EventDetail, EventFilter, EventRow, Facets, Gap, RecordPosition } from '../../api/events.ts'

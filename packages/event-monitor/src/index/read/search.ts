@@ -1,5 +1,5 @@
 import { parseGuid } from '@orderflow/envelope'
-import { parsePosition, positionText } from '@orderflow/service-kit/log'
+import { parsePosition, positionText } from '@orderflow/kafka-log'
 import type { EventFilter, RecordPosition } from '../../api/events.ts'
 import { type Kind, type KindFilter, kindTest } from '../../model/kind.ts'
 import { type Indexed, indexedIds, payloadGuids, spelledIds } from '../../model/row.ts'

@@ -1,12 +1,16 @@
 import { readFileSync } from 'node:fs'
 import { deadLetterTopic } from '@orderflow/envelope'
-import { type KafkaConnection, protocolErrors } from '../../stream/log/kafka.ts'
-import { parsePosition, positionText } from '../../stream/log/record.ts'
+import {
+  type KafkaConnection,
+  type LogReader,
+  openLog,
+  parsePosition,
+  positionText,
+  protocolErrors,
+} from '@orderflow/kafka-log'
 import { missingTopic } from '../../stream/publishing/topic-settings.ts'
 import type { Trust } from '../../trust/trust.ts'
 import { type GroupLock, withGroupLock } from '../group-lock.ts'
-import type { LogReader } from '../log-reader.ts'
-import { openLog } from '../open-log.ts'
 import { meansYes, OperationError, parseArguments, printLines } from '../terminal.ts'
 import { createEditCheck, type EditCheck, editEvent } from './edit.ts'
 import type { Consuming } from './effects.ts'

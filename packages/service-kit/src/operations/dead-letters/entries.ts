@@ -1,8 +1,7 @@
 import { parseGuid } from '@orderflow/envelope'
+import { type LogReader, positionText, precedes, type RecordPosition } from '@orderflow/kafka-log'
 import { deadLetterId } from '../../stream/dead-letters/dead-letter.ts'
 import type { DeadLetter, DeadLetterRecord, ReplayNote } from '../../stream/dead-letters/dead-letter-record.ts'
-import { positionText, precedes, type RecordPosition } from '../../stream/log/record.ts'
-import type { LogReader } from '../log-reader.ts'
 import { OperationError } from '../terminal.ts'
 import { deadLetterTopics, readDeadLetterTopic } from './records.ts'
 

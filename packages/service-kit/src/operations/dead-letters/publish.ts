@@ -1,8 +1,15 @@
 import { deadLetterTopic } from '@orderflow/envelope'
+import {
+  type LogReader,
+  type LogRecord,
+  parsePosition,
+  positionText,
+  type RecordPosition,
+  type Span,
+  whereIs,
+} from '@orderflow/kafka-log'
 import { findErrorBy, type Producer } from '@platformatic/kafka'
-import { type LogRecord, whereIs } from '../../stream/log/log-record.ts'
-import { noteHeaders, parsePosition, positionText, type RecordPosition, recordIdOf } from '../../stream/log/record.ts'
-import type { LogReader, Span } from '../log-reader.ts'
+import { noteHeaders, recordIdOf } from '../../stream/log/record.ts'
 import type { ReplayRecord } from './replay-record.ts'
 
 export type Client = Producer<Buffer, Buffer, Buffer, Buffer>

@@ -1,13 +1,20 @@
 import { deadLetterTopic, describeProblem, type Problem } from '@orderflow/envelope'
+import {
+  headerOf,
+  type LogReader,
+  type LogRecord,
+  positionText,
+  type RecordPosition,
+  recordAt,
+  recordTime,
+  type Span,
+} from '@orderflow/kafka-log'
 import { digestOf, unread } from '../../stream/dead-letters/dead-letter.ts'
 import { type DeadLetter, type ReplayNote, readRecord } from '../../stream/dead-letters/dead-letter-record.ts'
-import { headerOf, type LogRecord } from '../../stream/log/log-record.ts'
-import { deadLetterHeaders, keyBytes, positionText, type RecordPosition } from '../../stream/log/record.ts'
-import { recordTime } from '../../stream/log/record-time.ts'
+import { deadLetterHeaders, keyBytes } from '../../stream/log/record.ts'
 import { whileHandling } from '../../telemetry/context.ts'
 import { contractMask } from '../../telemetry/mask.ts'
 import { signatureHeader } from '../../trust/trust.ts'
-import { type LogReader, recordAt, type Span } from '../log-reader.ts'
 
 /**
  * Reads the records of a dead-letter topic in order, including those of other applications.

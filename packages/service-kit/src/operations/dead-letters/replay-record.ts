@@ -10,12 +10,11 @@ import {
   requireExactFields,
 } from '@orderflow/envelope'
 import { keyFields, keyOf } from '@orderflow/envelope/kafka'
+import { headerOf, type LogReader, type LogRecord, positionText, type RecordPosition } from '@orderflow/kafka-log'
 import { parsedJson } from '../../json.ts'
 import { ourFaults } from '../../stream/dead-letters/fault.ts'
-import { headerOf, type LogRecord } from '../../stream/log/log-record.ts'
-import { positionText, type RecordPosition, replayedFrom, replayedRecord } from '../../stream/log/record.ts'
+import { replayedFrom, replayedRecord } from '../../stream/log/record.ts'
 import { signatureHeader, type Trust, UntrustedError } from '../../trust/trust.ts'
-import type { LogReader } from '../log-reader.ts'
 import { type Attempt, recordOf } from './entries.ts'
 import { type FailedEvent, lost, problemsOf, readEvent } from './records.ts'
 

@@ -1,10 +1,7 @@
+import { type KafkaConnection, LogError, type LogReader, openLog, positionText } from '@orderflow/kafka-log'
 import { Producer } from '@platformatic/kafka'
 import { groupsByKey } from '../../stream/consuming/by-key.ts'
-import type { KafkaConnection } from '../../stream/log/kafka.ts'
-import { positionText } from '../../stream/log/record.ts'
 import type { Trust } from '../../trust/trust.ts'
-import type { LogReader } from '../log-reader.ts'
-import { kafkaError, openLog } from '../open-log.ts'
 import { type Attempt, currentAttempt, type Entry, openAttempt, recordOf } from './entries.ts'
 import { type Client, type Published, publishReplay, type ReplayJournal, withIntents } from './publish.ts'
 import { followNotes, type ReadUpTo } from './records.ts'
@@ -43,7 +40,7 @@ const atOnce = 50
  * the same moment. The duplicate has no effect.
  *
  * An event that failed in two apps is published once. Both apps receive it, even an app for which the result is `refused`.
- * @throws {OperationError} if Kafka failed
+ * @throws {LogError} if Kafka failed
  */
 export async function* replayDeadLetters(
   kafka: KafkaConnection,
@@ -53,8 +50,8 @@ export async function* replayDeadLetters(
   const log = openLog(kafka)
   const producer: Client = new Producer({ clientId: 'orderflow-operations', ...kafka })
   const publish = (replay: ReplayRecord) =>
-    publishReplay(producer, replay, log).catch((error: unknown) => {
-      throw kafkaError('some dead letters could not be replayed', kafka, error)
+    publishReplay(producer, replay, log).catch((cause: unknown) => {
+      throw new LogError('some dead letters could not be replayed', { brokers: kafka.bootstrapBrokers, cause })
     })
   try {
     yield* replayEntries(log, publish, entries, options)

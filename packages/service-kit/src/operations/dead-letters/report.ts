@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { completeEnvelope, type Envelope, maskedEvent, parseEnvelope, type ReceivedEnvelope } from '@orderflow/envelope'
 import { keyFields } from '@orderflow/envelope/kafka'
-import { positionText } from '../../stream/log/record.ts'
+import { positionText } from '@orderflow/kafka-log'
 import { mayShowKey } from '../../stream/log/record-key.ts'
 import { table } from '../terminal.ts'
 import { type DeadLetters, type Entry, groupOf, groupsOf, newestAttempt, openAttempt } from './entries.ts'

@@ -1,15 +1,8 @@
 import { deadLetterTopic } from '@orderflow/envelope'
+import { positionText } from '@orderflow/kafka-log'
 import type { OutgoingEvent } from '../../sidecar/sidecar.ts'
 import type { EarlierDeadLetters } from '../dead-letters/earlier-dead-letters.ts'
-import {
-  acceptanceHeaders,
-  type BulkEntry,
-  type Delivery,
-  keyBytes,
-  positionText,
-  readDelivery,
-  recordIdOf,
-} from '../log/record.ts'
+import { acceptanceHeaders, type BulkEntry, type Delivery, keyBytes, readDelivery, recordIdOf } from '../log/record.ts'
 import type { EventHandlerOptions, Result } from './event-handler.ts'
 
 interface AcceptanceOptions extends Pick<EventHandlerOptions, 'app' | 'publish' | 'now' | 'log'> {

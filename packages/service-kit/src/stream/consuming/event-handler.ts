@@ -14,6 +14,7 @@ import {
   typeOf,
   upcast,
 } from '@orderflow/envelope'
+import { headerOf, type LogRecord, type RecordPosition } from '@orderflow/kafka-log'
 import { limitHandler } from '../../sidecar/handler-time.ts'
 import { isRefusal } from '../../sidecar/sidecar.ts'
 import {
@@ -33,8 +34,7 @@ import type { Outcome, TopicMetrics } from '../../telemetry/metrics.ts'
 import { type Evidence, signatureHeader, type Trust } from '../../trust/trust.ts'
 import { deadLetterOf, lastResortDeadLetter, minimalDeadLetter } from '../dead-letters/dead-letter.ts'
 import { bugs, type Fault, faultOf, HandlerError, isInfrastructure, thrownBy } from '../dead-letters/fault.ts'
-import { headerOf, type LogRecord } from '../log/log-record.ts'
-import { type Delivery, keyBytes, type RecordPosition } from '../log/record.ts'
+import { type Delivery, keyBytes } from '../log/record.ts'
 import { type ObservedDelivery, topicAttributes } from '../observed.ts'
 import type { PublishRecord } from '../publishing/publish.ts'
 

@@ -1,4 +1,4 @@
-import { positionText, type RecordPosition } from '../log/record.ts'
+import { positionText, type RecordPosition } from '@orderflow/kafka-log'
 
 export interface Redelivered extends RecordPosition {
   deliveries: number

@@ -1,15 +1,14 @@
 import { deadLetterTopic } from '@orderflow/envelope'
-import { headerOf, type LogRecord, positionOfRecord } from '../log/log-record.ts'
 import {
-  acceptanceHeaders,
-  deadLetterHeaders,
-  guidIn,
-  noteHeaders,
-  originOf,
+  headerOf,
+  isoTime,
+  type LogRecord,
   parsePosition,
+  positionOfRecord,
   type RecordPosition,
-} from '../log/record.ts'
-import { isoTime, recordTime } from '../log/record-time.ts'
+  recordTime,
+} from '@orderflow/kafka-log'
+import { acceptanceHeaders, deadLetterHeaders, guidIn, noteHeaders, originOf } from '../log/record.ts'
 
 /** A dead letter on `<topic>.dead`, as `deadLetterOf` writes it, but without the event's bytes. */
 export interface DeadLetter {

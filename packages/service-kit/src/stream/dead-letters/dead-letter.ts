@@ -1,15 +1,9 @@
 import { createHash } from 'node:crypto'
 import { deadLetterTopic, deterministicId } from '@orderflow/envelope'
+import { positionText, type RecordPosition } from '@orderflow/kafka-log'
 import type { OutgoingEvent } from '../../sidecar/sidecar.ts'
 import { signatureHeader } from '../../trust/trust.ts'
-import {
-  type Delivery,
-  deadLetterHeaders,
-  keyBytes,
-  positionText,
-  type RecordPosition,
-  recordIdOf,
-} from '../log/record.ts'
+import { type Delivery, deadLetterHeaders, keyBytes, recordIdOf } from '../log/record.ts'
 import type { Fault } from './fault.ts'
 
 const maxDetailLength = 4_000

@@ -1,9 +1,7 @@
 import { deadLetterTopic } from '@orderflow/envelope'
+import { type LogRecord, logOn, positionText, type StreamSettings } from '@orderflow/kafka-log'
 import type { Admin } from '@platformatic/kafka'
-import { earliest, fetchBatches, latest, metadataOf, offsetsAt, type StreamSettings } from '../log/kafka.ts'
-import { type LogRecord, recordsOf } from '../log/log-record.ts'
-import { positionText } from '../log/record.ts'
-import { createSharedAdmin } from '../log/shared-admin.ts'
+import { shareAdmin } from '../log/shared-admin.ts'
 import { readRecord } from './dead-letter-record.ts'
 
 /**
@@ -11,8 +9,6 @@ import { readRecord } from './dead-letter-record.ts'
  * its position if the id is unknown. The caller deletes those that it no longer needs.
  */
 export type EarlierDeadLetters = (topic: string, since: number) => Promise<Set<string>>
-
-const fetchBytes = 1024 * 1024
 
 /** The allowed difference between the time of a record and the broker's time of its dead letter. */
 const maxSkewMs = 60_000
@@ -23,7 +19,7 @@ const maxRemembered = 20_000
 /** The dead letters that were read from a topic: those since a time, up to the next offset of each partition. */
 interface Known {
   since: number
-  next: bigint[]
+  next: Map<number, bigint>
   found: Set<string>
 }
 
@@ -38,20 +34,36 @@ interface Waiting {
  * leaves no other trace of the outcome. Each call continues where the last one ended.
  */
 export function createEarlierDeadLetters(settings: StreamSettings, app: string): EarlierDeadLetters {
-  const use = createSharedAdmin(settings, 'orderflow-earlier-dead-letters', 3_000)
+  const use = shareAdmin(settings, 'orderflow-earlier-dead-letters', 3_000)
   const known = new Map<string, Known>()
   const waiting = new Map<string, Waiting>()
   let reading: Promise<unknown> = Promise.resolve()
 
   async function read(admin: Admin, topic: string, since: number): Promise<Set<string>> {
-    const before = known.get(topic)
     const start = Math.max(0, since - maxSkewMs)
-    const own =
-      before && before.since <= start
-        ? before
-        : { since: start, next: await offsetsOf(admin, topic, BigInt(start)), found: new Set<string>() }
+    const before = known.get(topic)
+    const isKnown = before !== undefined && before.since <= start
+    const own = isKnown ? before : { since: start, next: new Map<number, bigint>(), found: new Set<string>() }
+    const log = logOn(async () => admin, settings.Brokers.split(','))
+    // A deleted topic has no partitions.
+    const isThere = await log.has({ topic, partition: 0, offset: '0' })
+    const spans = isThere ? await log.spans(topic, isKnown ? {} : { from: new Date(start) }) : []
+    for (const { partition, start, end } of spans) {
+      // A partition that was created later is read from its beginning. The deletion of the topic moves its end back.
+      const next = own.next.get(partition) ?? start
+      own.next.set(partition, next > end || next < start ? start : next)
+    }
     known.set(topic, own)
-    await readOn(admin, topic, own, app)
+    for (const { partition, end } of spans) {
+      const part = { partition, start: own.next.get(partition) ?? end, end }
+      for await (const records of log.read(topic, [part])) {
+        for (const record of records) {
+          remember(own.found, record, app)
+          own.next.set(partition, record.offset + 1n)
+        }
+      }
+      own.next.set(partition, end)
+    }
     return own.found
   }
 
@@ -74,45 +86,10 @@ export function createEarlierDeadLetters(settings: StreamSettings, app: string):
   }
 }
 
-async function readOn(admin: Admin, topic: string, { next, found }: Known, app: string): Promise<void> {
-  const ends = await offsetsOf(admin, topic, latest)
-  const metadata = await metadataOf(admin, [topic])
-  for (const [partition, end] of ends.entries()) {
-    // A partition that was created later is read from its beginning. The deletion of the topic moves its end back.
-    let offset = next[partition] ?? 0n
-    if (offset > end) offset = 0n
-    while (offset < end) {
-      const batches = await fetchBatches(admin, metadata, { topic, partition, offset, bytes: fetchBytes })
-      if (batches === 'out-of-range') {
-        offset = (await offsetsOf(admin, topic, earliest))[partition] ?? end
-        continue
-      }
-      const last = batches.at(-1)
-      if (!last) break
-      for (const batch of batches) for (const record of recordsOf(topic, partition, batch)) remember(found, record, app)
-      offset = last.firstOffset + BigInt(last.lastOffsetDelta) + 1n
-      next[partition] = offset
-    }
-    next[partition] = offset
-  }
-}
-
 function remember(found: Set<string>, record: LogRecord, app: string): void {
   const one = readRecord(record)
   if (one.kind !== 'dead-letter' || one.app !== app) return
   found.add(one.record ?? positionText(one.position))
   const [oldest] = found
   if (found.size > maxRemembered && oldest !== undefined) found.delete(oldest)
-}
-
-/** Returns an offset of each partition, by partition: the first record at a time, or the end of the log if all records are earlier. */
-async function offsetsOf(admin: Admin, topic: string, timestamp: bigint): Promise<bigint[]> {
-  const { topics } = await metadataOf(admin, [topic])
-  // A deleted topic has no partitions.
-  const { length } = topics.find(({ name }) => name === topic)?.partitions ?? []
-  const partitions = Array.from({ length }, (_, partition) => ({ topic, partition }))
-  const found = await offsetsAt(admin, partitions, timestamp)
-  if (found.every((offset) => offset >= 0n)) return found
-  const ends = await offsetsAt(admin, partitions, latest)
-  return found.map((offset, partition) => (offset < 0n ? (ends[partition] ?? 0n) : offset))
 }

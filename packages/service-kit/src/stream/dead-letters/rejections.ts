@@ -1,6 +1,5 @@
-import { type LogRecord, whereIs } from '../log/log-record.ts'
-import { positionText, recordIdOf } from '../log/record.ts'
-import { isKnownTime } from '../log/record-time.ts'
+import { isKnownTime, type LogRecord, positionText, whereIs } from '@orderflow/kafka-log'
+import { recordIdOf } from '../log/record.ts'
 import { type DeadLetter, readRecord } from './dead-letter-record.ts'
 
 /** The records of one topic that a service rejected, by their latest outcomes. */

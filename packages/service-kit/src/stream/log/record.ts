@@ -1,35 +1,7 @@
 import { isGuid, type RecordContent, recordId } from '@orderflow/envelope'
+import { isKnownTime, parsePosition, precedes, type RecordPosition } from '@orderflow/kafka-log'
 import { traceHeadersIn } from '../../telemetry/context.ts'
 import { type Evidence, signatureHeader, signatureIn } from '../../trust/trust.ts'
-import { isKnownTime } from './record-time.ts'
-
-/** A record's position in the log. The offset is a decimal string, because it has 64 bits. */
-export interface RecordPosition {
-  topic: string
-  partition: number
-  offset: string
-}
-
-export const positionText = ({ topic, partition, offset }: RecordPosition): string => `${topic}/${partition}/${offset}`
-
-const form = /^(?<topic>[a-zA-Z0-9._-]{1,249})\/(?<partition>0|[1-9]\d{0,8})\/(?<offset>0|[1-9]\d{0,18})$/
-
-/** The largest signed integer of 64 bits (Kafka protocol, INT64). */
-const lastOffset = 2n ** 63n - 1n
-
-/** Parses a position such as `a-topic/2/17`. Returns undefined for an invalid text. */
-export function parsePosition(text: string | undefined): RecordPosition | undefined {
-  const named = form.exec(text ?? '')?.groups as Record<keyof RecordPosition, string> | undefined
-  if (!named || BigInt(named.offset) > lastOffset) return undefined
-  return { topic: named.topic, partition: Number(named.partition), offset: named.offset }
-}
-
-/** Returns true if the first position is earlier than the second position, in the same partition. Positions of different partitions have no order. */
-export function precedes(first: RecordPosition, second: RecordPosition): boolean {
-  return (
-    first.topic === second.topic && first.partition === second.partition && BigInt(first.offset) < BigInt(second.offset)
-  )
-}
 
 // The following record headers never change their names, because logs are kept for ever.
 

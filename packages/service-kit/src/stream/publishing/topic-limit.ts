@@ -1,6 +1,6 @@
+import type { StreamSettings } from '@orderflow/kafka-log'
 import { type OutgoingEvent, SidecarError } from '../../sidecar/sidecar.ts'
-import type { StreamSettings } from '../log/kafka.ts'
-import { createSharedAdmin } from '../log/shared-admin.ts'
+import { shareAdmin } from '../log/shared-admin.ts'
 import { settingsOf, topicResource } from './topic-settings.ts'
 
 /** Returns the setting `max.message.bytes` that a topic has; undefined if Kafka does not report it. */
@@ -10,7 +10,7 @@ const name = 'max.message.bytes'
 
 /** Creates a function that asks Kafka itself, because sidecars do not report why Kafka refused a record (Dapr 1.18). */
 export function createTopicLimit(settings: StreamSettings): TopicLimit {
-  const use = createSharedAdmin(settings, 'orderflow-topic-limit', 1_000)
+  const use = shareAdmin(settings, 'orderflow-topic-limit', 1_000)
   return async (topic) => {
     const resources = [{ resourceType: topicResource, resourceName: topic, configurationKeys: [name] }]
     const found = await use((admin) => admin.describeConfigs({ resources })).catch(() => [])

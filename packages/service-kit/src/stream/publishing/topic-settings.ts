@@ -1,6 +1,6 @@
 import { deadLetterTopic } from '@orderflow/envelope'
+import { metadataOf, protocolErrors } from '@orderflow/kafka-log'
 import type { Admin } from '@platformatic/kafka'
-import { metadataOf, protocolErrors } from '../log/kafka.ts'
 
 export type TopicSettings = Readonly<Record<string, string>>
 

@@ -1,4 +1,5 @@
 import { deterministicId } from '@orderflow/envelope'
+import { positionText } from '@orderflow/kafka-log'
 import { expect } from 'chai'
 import {
   type Entry,
@@ -9,7 +10,6 @@ import {
 } from '../../../src/operations/dead-letters/entries.ts'
 import { entryLines, groupLines } from '../../../src/operations/dead-letters/report.ts'
 import { OperationError } from '../../../src/operations/terminal.ts'
-import { positionText } from '../../../src/stream/log/record.ts'
 import { FakeLog } from '../../../src/testing/fake-log.ts'
 import { fail, failUnread, note } from './records.ts'
 

@@ -1,9 +1,9 @@
 import { recordId } from '@orderflow/envelope'
+import type { LogReader } from '@orderflow/kafka-log'
 import { ProtocolError } from '@platformatic/kafka'
 import { expect } from 'chai'
 import { publishReplay } from '../../../src/operations/dead-letters/publish.ts'
 import type { ReplayRecord } from '../../../src/operations/dead-letters/replay-record.ts'
-import type { LogReader } from '../../../src/operations/log-reader.ts'
 
 const replay: ReplayRecord = {
   origin: { topic: 'orderevents', partition: 1, offset: '7' },

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import type { RecordPosition } from '@orderflow/kafka-log'
 import { deadLetterOf, lastResortDeadLetter, minimalDeadLetter } from '../../../src/stream/dead-letters/dead-letter.ts'
-import { type BulkEntry, type RecordPosition, readDelivery } from '../../../src/stream/log/record.ts'
+import { type BulkEntry, readDelivery } from '../../../src/stream/log/record.ts'
 import type { FakeLog } from '../../../src/testing/fake-log.ts'
 
 export const event = {

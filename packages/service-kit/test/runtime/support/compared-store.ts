@@ -1,17 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { deterministicId, type FullEvent } from '@orderflow/envelope'
+import { type LogRecord, positionText, type RecordPosition } from '@orderflow/kafka-log'
 import { createLostWrites } from '../../../src/runtime/lost-writes.ts'
 import { createDocuments, type DocumentsOf } from '../../../src/state/documents.ts'
 import { markKey, type PositionMark } from '../../../src/state/position-mark.ts'
 import { createRejections } from '../../../src/stream/dead-letters/rejections.ts'
 import { type Handled, handledIn, readHandled } from '../../../src/stream/log/handled-log.ts'
-import type { LogRecord } from '../../../src/stream/log/log-record.ts'
-import {
-  acceptanceHeaders,
-  deadLetterHeaders,
-  positionText,
-  type RecordPosition,
-} from '../../../src/stream/log/record.ts'
+import { acceptanceHeaders, deadLetterHeaders } from '../../../src/stream/log/record.ts'
 import { FakeLog } from '../../../src/testing/fake-log.ts'
 import { FakeSidecar } from '../../../src/testing/fake-sidecar.ts'
 import type { Trust } from '../../../src/trust/trust.ts'
@@ -136,15 +131,14 @@ export class ComparedStore {
 
   #extents(): Handled[] {
     const extents = [topic, written].map((name) => ({
-      ...{ topic: name, partition: 0, first: BigInt(name === topic ? this.first : 0) },
+      ...{ topic: name, partition: 0, start: BigInt(name === topic ? this.first : 0) },
       end: BigInt(this.#recordsOf(name).length),
     }))
-    const position = { partitionIndex: 0, committedOffset: BigInt(this.committed) }
-    return handledIn(extents, [{ name: topic, partitions: [position] }], [topic])
+    return handledIn(extents, [{ topic, partition: 0, offset: BigInt(this.committed) }], [topic])
   }
 
-  async *#read({ topic, first, end }: Handled): AsyncGenerator<LogRecord[]> {
-    yield this.#recordsOf(topic).filter(({ offset }) => offset >= first && offset < end)
+  async *#read({ topic, start, end }: Handled): AsyncGenerator<LogRecord[]> {
+    yield this.#recordsOf(topic).filter(({ offset }) => offset >= start && offset < end)
   }
 
   /** Creates the comparison of a process. @param color a field that only newer code writes */

@@ -7,13 +7,14 @@ import {
   type FullEvent,
   type ReceivedEnvelope,
 } from '@orderflow/envelope'
+import { positionText } from '@orderflow/kafka-log'
 import { expect } from 'chai'
 import { pino } from 'pino'
 import { SidecarError } from '../../../src/sidecar/sidecar.ts'
 import { createConsumer, createConsumers } from '../../../src/stream/consuming/consumer.ts'
 import { deadLetterOf } from '../../../src/stream/dead-letters/dead-letter.ts'
-import type { AppendTimes } from '../../../src/stream/log/append-times.ts'
-import { type BulkEntry, positionText, readDelivery } from '../../../src/stream/log/record.ts'
+import { type BulkEntry, readDelivery } from '../../../src/stream/log/record.ts'
+import type { AppendTimes } from '../../../src/stream/log/shared-admin.ts'
 import { createPublisher, recordOf } from '../../../src/stream/publishing/publish.ts'
 import { createMask } from '../../../src/telemetry/mask.ts'
 import { createMetrics, type Metrics } from '../../../src/telemetry/metrics.ts'

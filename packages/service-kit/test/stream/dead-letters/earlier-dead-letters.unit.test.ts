@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server } from 'node:net'
+import type { StreamSettings } from '@orderflow/kafka-log'
 import { expect } from 'chai'
 import { createEarlierDeadLetters } from '../../../src/stream/dead-letters/earlier-dead-letters.ts'
-import type { StreamSettings } from '../../../src/stream/log/kafka.ts'
 
 describe('createEarlierDeadLetters', () => {
   let broker: Server

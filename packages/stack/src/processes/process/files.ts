@@ -10,7 +10,7 @@ export const contractSources = [`${contract}/schemas`, `${contract}/topics.json`
 /** The code that all services share. An application gets the packages from npm, so their code stays the same. */
 export const sharedCode = [
   `${contract}/index.ts`,
-  ...(isInstalled ? [] : ['packages/envelope/src', 'packages/service-kit/src']),
+  ...(isInstalled ? [] : ['packages/envelope/src', 'packages/kafka-log/src', 'packages/service-kit/src']),
 ]
 export const ownCode = ({ folder }: Pick<Service, 'folder'>): string[] => [
   `${folder}/src`,

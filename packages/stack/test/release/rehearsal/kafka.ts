@@ -1,7 +1,7 @@
 import { pbkdf2Sync, randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { KafkaConnection } from '@orderflow/service-kit/kafka'
+import type { KafkaConnection } from '@orderflow/kafka-log'
 import { images } from '../../../src/application/images.ts'
 import { brokerRules } from '../../../src/kafka/broker.ts'
 import { ensureTopics, topics } from '../../../src/kafka/topics.ts'

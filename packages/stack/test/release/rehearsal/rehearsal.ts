@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { KafkaConnection } from '@orderflow/service-kit/kafka'
+import type { KafkaConnection } from '@orderflow/kafka-log'
 import { freePorts } from '../../../src/application/free-ports.ts'
 import { images } from '../../../src/application/images.ts'
 import { ensureImages } from '../../../src/containers/images.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { parsePosition, positionText, precedes, type RecordPosition } from '../../../src/stream/log/record.ts'
+import { parsePosition, positionText, precedes, type RecordPosition } from '../src/record.ts'
 
 describe('parsePosition and positionText', () => {
   it('converts a position to text and back', () => {

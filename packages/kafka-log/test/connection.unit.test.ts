@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { connectionOf, isSaslMechanism } from '../../../src/stream/log/kafka.ts'
+import { connectionOf, isSaslMechanism } from '../src/connection.ts'
 
 describe('connectionOf', () => {
   const withPassword = {

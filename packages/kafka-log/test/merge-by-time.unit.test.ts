@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { mergeByTime } from '../../../src/stream/log/merge-by-time.ts'
+import { mergeByTime } from '../src/merge-by-time.ts'
 
 interface Item {
   source: number

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { isoTime, recordTime } from '../../../src/stream/log/record-time.ts'
+import { isoTime, recordTime } from '../src/record-time.ts'
 
 const limits: readonly (readonly [time: number, iso: string])[] = [
   [Number.NaN, '1970-01-01T00:00:00.000Z'],

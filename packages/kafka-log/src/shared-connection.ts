@@ -1,29 +1,13 @@
-interface Connection {
-  close(): unknown
-}
-
 interface Shared<C> {
   connection: Promise<C>
   users: number
-}
-
-export interface SharedConnection<C> {
-  /** Runs a function with the open connection, or with a new one. After a failure, later calls get a new connection. */
-  use<T>(work: (connection: C) => Promise<T>): Promise<T>
-  /** True if a connection is open, which may have broken since its last use. */
-  isOpen(): boolean
-  /** Closes the connection at once. */
-  close(): Promise<void>
 }
 
 /**
  * Shares one connection among concurrent and later calls. It is closed when it was unused for some time, and never while a call uses it.
  * @param idleMs the time, in milliseconds
  */
-export function createSharedConnection<C extends Connection>(
-  open: () => C | Promise<C>,
-  idleMs: number,
-): SharedConnection<C> {
+export function createSharedConnection<C extends { close(): unknown }>(open: () => C | Promise<C>, idleMs: number) {
   /** The connection for new calls. Any other connection is closed after its last user. */
   let current: Shared<C> | undefined
   /** Runs only while `current` has no users. */
@@ -44,7 +28,8 @@ export function createSharedConnection<C extends Connection>(
   }
 
   return {
-    async use(work) {
+    /** Runs a function with the open connection, or with a new one. After a failure, later calls get a new connection. */
+    async use<T>(work: (connection: C) => Promise<T>): Promise<T> {
       current ??= { connection: Promise.resolve().then(open), users: 0 }
       const shared = current
       shared.users += 1
@@ -60,6 +45,7 @@ export function createSharedConnection<C extends Connection>(
         else if (shared.users === 0) timer = setTimeout(closeCurrent, idleMs).unref()
       }
     },
+    /** True if a connection is open, which may have broken since its last use. */
     isOpen: () => current !== undefined,
     close: closeCurrent,
   }

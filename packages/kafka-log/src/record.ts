@@ -1,6 +1,32 @@
 import type { RecordsBatch } from '@platformatic/kafka'
-import { logAppendTime } from './append-times.ts'
-import { positionText, type RecordPosition } from './record.ts'
+
+/** A record's position in the log. The offset is a decimal string, because it has 64 bits. */
+export interface RecordPosition {
+  topic: string
+  partition: number
+  offset: string
+}
+
+export const positionText = ({ topic, partition, offset }: RecordPosition): string => `${topic}/${partition}/${offset}`
+
+const form = /^(?<topic>[a-zA-Z0-9._-]{1,249})\/(?<partition>0|[1-9]\d{0,8})\/(?<offset>0|[1-9]\d{0,18})$/
+
+/** The largest signed integer of 64 bits (Kafka protocol, INT64). */
+const lastOffset = 2n ** 63n - 1n
+
+/** Parses a position such as `a-topic/2/17`. Returns undefined for an invalid text. */
+export function parsePosition(text: string | undefined): RecordPosition | undefined {
+  const named = form.exec(text ?? '')?.groups as Record<keyof RecordPosition, string> | undefined
+  if (!named || BigInt(named.offset) > lastOffset) return undefined
+  return { topic: named.topic, partition: Number(named.partition), offset: named.offset }
+}
+
+/** Returns true if the first position is earlier than the second position, in the same partition. Positions of different partitions have no order. */
+export function precedes(first: RecordPosition, second: RecordPosition): boolean {
+  return (
+    first.topic === second.topic && first.partition === second.partition && BigInt(first.offset) < BigInt(second.offset)
+  )
+}
 
 export interface LogRecord {
   topic: string
@@ -17,7 +43,8 @@ export interface LogRecord {
   headers: [name: Buffer, value: Buffer][]
 }
 
-/** The bit in a batch's attributes that marks a control batch (Kafka protocol). */
+// Bits in the attributes of a batch (Kafka protocol): the broker set the time, and the batch has only a transaction's marker.
+const logAppendTime = 1 << 3
 const control = 1 << 5
 
 const none = Buffer.alloc(0)

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'chai'
-import { createSharedConnection, type SharedConnection } from '../../../src/stream/log/shared-connection.ts'
+import { createSharedConnection } from '../src/shared-connection.ts'
 
 interface Fake {
   isClosed: boolean
@@ -9,7 +9,7 @@ interface Fake {
 
 describe('createSharedConnection', () => {
   let opened: Fake[]
-  let shared: SharedConnection<Fake>
+  let shared: ReturnType<typeof createSharedConnection<Fake>>
   beforeEach(() => {
     opened = []
     shared = createSharedConnection(() => {

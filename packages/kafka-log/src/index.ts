@@ -1,0 +1,15 @@
+/** Reads Kafka's log. Loads the Kafka client on the first request, because its modules take 55 MB of memory. */
+
+export * from './admin.ts'
+export * from './append-times.ts'
+export * from './connection.ts'
+export * from './errors.ts'
+export * from './log-reader.ts'
+export * from './log-tail.ts'
+export * from './merge-by-time.ts'
+export * from './partitions.ts'
+export * from './positions.ts'
+export * from './record.ts'
+export * from './record-time.ts'
+export * from './requests.ts'
+export * from './shared-connection.ts'
