@@ -8,7 +8,7 @@ import {
   tenantOf,
   upcast,
 } from '@orderflow/envelope'
-import type { Mark } from '../state/announcing.ts'
+import type { Mark } from '../state/registers.ts'
 import { type Decision, type DecisionContext, type EntityDefinition, keyReused } from './entity.ts'
 import { causeIn, collect, type Facts, factOf, isEarlier, upcastFacts } from './facts.ts'
 

@@ -5,8 +5,9 @@ import { addMissing, isRefusal, type Read, type Sidecar, type StoredDocument } f
 import { asSpan } from '../telemetry/context.ts'
 import { type Announcing, createAnnouncing } from './announcing.ts'
 import { createArrivalLists } from './arrival-list.ts'
+import type { UnitOfWork } from './batch.ts'
 import { type Load, type Page, type PageOptions, type Reader, readPage } from './list-page.ts'
-import { createUnitOfWork, type UnitOfWork } from './unit-of-work.ts'
+import { createUnitOfWork } from './unit-of-work.ts'
 
 /** A tenant's documents in the state store. Concurrent calls for all tenants share bulk requests to the sidecar. */
 export interface Documents {
