@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express'
 import type { Caller } from '../auth/caller.ts'
-import { type Inputs, inputsReader, type Model, type Values } from './input.ts'
+import { type Inputs, inputsReader, type Values } from './input.ts'
+import type { Model } from './model.ts'
 import type { Definition, Route } from './route.ts'
 import { callerOf } from './security.ts'
 
