@@ -13,10 +13,10 @@ export {
   type ServiceDefinition,
   type ServiceParts,
 } from './runtime/define-service.ts'
-export type { DryRunRecord, Verdict } from './runtime/dry-run.ts'
-export { run } from './runtime/run.ts'
-export { section } from './runtime/sections.ts'
-export { type BaseSettings, readSettings, SettingsError } from './runtime/settings.ts'
+export type { DryRunRecord, Verdict } from './runtime/dry-run/dry-run.ts'
+export { run } from './runtime/process/run.ts'
+export { section } from './runtime/settings/sections.ts'
+export { type BaseSettings, readSettings, SettingsError } from './runtime/settings/settings.ts'
 export { OverloadError } from './sidecar/batcher.ts'
 export { SidecarError, UncertainError } from './sidecar/sidecar.ts'
 export { createDocuments, type Documents, type DocumentsOf } from './state/documents.ts'

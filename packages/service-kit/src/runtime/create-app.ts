@@ -6,7 +6,6 @@ import type { Sidecar } from '../sidecar/sidecar.ts'
 import { createDocuments, type DocumentsOf } from '../state/documents.ts'
 import { entityForm } from '../state/position-mark.ts'
 import type { StoreWatch } from '../state/store-watch.ts'
-import { unsuitable } from '../state/unit-of-work.ts'
 import { createAppChannel } from '../stream/consuming/app-channel.ts'
 import { createConsumers } from '../stream/consuming/consumer.ts'
 import type { Handle, Reactions } from '../stream/consuming/event-handler.ts'
@@ -17,14 +16,15 @@ import { createTopicLimit } from '../stream/publishing/topic-limit.ts'
 import { handled, type Tracing, within } from '../telemetry/context.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
 import { readTrust } from '../trust/read-trust.ts'
-import { createWeb, type Part, type Readiness } from '../web/web.ts'
+import { createWeb } from '../web/web.ts'
 import type { Background, ServiceContext, ServiceDefinition, ServiceParts } from './define-service.ts'
-import { createDryRun, withDryRun } from './dry-run.ts'
-import { limitsOf } from './settings.ts'
-import { createStoredEffects } from './stored-effects.ts'
-import { createStreamCheck, type StreamCheck } from './stream-check.ts'
-import { createWatchOf } from './watch-store.ts'
-import { createWatchdog, groupReader, type Watchdog } from './watchdog.ts'
+import { createDryRun, withDryRun } from './dry-run/dry-run.ts'
+import { createStoredEffects } from './dry-run/stored-effects.ts'
+import { createWatchOf } from './lost-writes/watch-store.ts'
+import { createReadiness } from './readiness/readiness.ts'
+import { createStreamCheck } from './readiness/stream-check.ts'
+import { createWatchdog, groupReader, type Watchdog } from './readiness/watchdog.ts'
+import { limitsOf } from './settings/settings.ts'
 
 export type AppDependencies<S extends object> = Pick<ServiceContext<S>, 'settings' | 'log' | 'now' | 'newId'> & {
   sidecar: Sidecar
@@ -197,35 +197,4 @@ function inSequence<R>(first: Handle<R>, second: Handle<R>): Handle<R> {
       const [one, other] = [await first(event), await second(event)]
       return one === false ? other : one
     })
-}
-
-/**
- * Creates the check that the sidecar, the store and the stream are ready.
- * @param stoppedBy returns the reason if the service no longer consumes a topic
- * @param watch reports whether the store lost writes, and whether events wait for a comparison
- */
-export function createReadiness(
-  sidecar: Pick<Sidecar, 'fault' | 'store' | 'storeFault'>,
-  stream: StreamCheck,
-  stoppedBy: () => string | undefined = () => undefined,
-  watch: Pick<StoreWatch, 'fault' | 'waits'> = { fault: async () => undefined, waits: () => undefined },
-): Readiness {
-  const checks = {
-    sidecar: () => sidecar.fault(),
-    // An error of `store` is ignored, because `fault` already reports a sidecar that does not answer.
-    store: async () => {
-      const [fault, wrong, lostWrites] = await Promise.all([
-        sidecar.storeFault(),
-        sidecar.store().then(unsuitable, () => undefined),
-        watch.fault(),
-      ])
-      return fault ?? wrong ?? lostWrites
-    },
-    stream: async () => stoppedBy() ?? (await stream()) ?? watch.waits(),
-  }
-  return async (excluded = new Set()) => {
-    const asked = Object.entries(checks).filter(([part]) => !excluded.has(part as Part))
-    const reasons = await Promise.all(asked.map(async ([part, check]) => [part, await check()]))
-    return Object.fromEntries(reasons.filter(([, reason]) => reason !== undefined))
-  }
 }

@@ -9,8 +9,8 @@ import type { Field } from '../web/model.ts'
 import type { Site, StaticFile } from '../web/pages.ts'
 import type { Refusals } from '../web/problems.ts'
 import type { Route } from '../web/route.ts'
-import type { Section } from './sections.ts'
-import type { BaseSettings } from './settings.ts'
+import type { Section } from './settings/sections.ts'
+import type { BaseSettings } from './settings/settings.ts'
 
 export interface ServiceContext<S extends object = object> {
   /** The AppId and AppName of the service's events. */

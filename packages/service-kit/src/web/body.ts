@@ -7,7 +7,7 @@ import { type FieldError, HttpProblem, invalid, unavailable } from './problems.t
 
 /**
  * The default kind of body. Its limit is far above the size of events. The number of connections limits the memory of all bodies together
- * (runtime/listener.ts).
+ * (runtime/process/listener.ts).
  */
 const smallJson: BodyKind = {
   types: ['application/json'],

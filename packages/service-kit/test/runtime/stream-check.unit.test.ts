@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { createStreamCheck, type StreamAdmin, type TopicUse } from '../../src/runtime/stream-check.ts'
+import { createStreamCheck, type StreamAdmin, type TopicUse } from '../../src/runtime/readiness/stream-check.ts'
 import type { StreamSettings } from '../../src/stream/log/kafka.ts'
 import { virtualTime } from '../support/virtual-time.ts'
 

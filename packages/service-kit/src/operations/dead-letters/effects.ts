@@ -1,5 +1,5 @@
 import { timeLimit } from '../../limits.ts'
-import type { DryRunRecord, Verdict } from '../../runtime/dry-run.ts'
+import type { DryRunRecord, Verdict } from '../../runtime/dry-run/dry-run.ts'
 import type { LogReader } from '../log-reader.ts'
 import type { Attempt } from './entries.ts'
 import { readEvent } from './records.ts'

@@ -1,4 +1,4 @@
-import type { Verdict } from '../../runtime/dry-run.ts'
+import type { Verdict } from '../../runtime/dry-run/dry-run.ts'
 import type { LogReader } from '../log-reader.ts'
 import { type Consuming, effectsIn, keptRecord, type RejectedAttempt } from './effects.ts'
 import { currentAttempt, type Entry, recordOf } from './entries.ts'

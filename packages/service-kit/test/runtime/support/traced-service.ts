@@ -1,6 +1,6 @@
 import { pathToFileURL } from 'node:url'
 import { defineService } from '../../../src/runtime/define-service.ts'
-import { run } from '../../../src/runtime/run.ts'
+import { run } from '../../../src/runtime/process/run.ts'
 import { text } from '../../../src/web/model.ts'
 import { route } from '../../../src/web/route.ts'
 

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
-import { isConflict, type Sidecar } from '../sidecar/sidecar.ts'
-import { isBehind, noMark, type PositionMark, readMark, type StoredMark, writeMark } from '../state/position-mark.ts'
-import type { StoreComparison } from '../state/store-watch.ts'
-import { evidenceOf } from '../stream/consuming/event-handler.ts'
-import type { Rejections } from '../stream/dead-letters/rejections.ts'
-import type { Handled, HandledLog } from '../stream/log/handled-log.ts'
-import { type LogRecord, whereIs } from '../stream/log/log-record.ts'
-import { createEffects, createSequence, type EffectsOptions, type Sequence } from './stored-effects.ts'
+import { isConflict, type Sidecar } from '../../sidecar/sidecar.ts'
+import { isBehind, noMark, type PositionMark, readMark, type StoredMark, writeMark } from '../../state/position-mark.ts'
+import type { StoreComparison } from '../../state/store-watch.ts'
+import { evidenceOf } from '../../stream/consuming/event-handler.ts'
+import type { Rejections } from '../../stream/dead-letters/rejections.ts'
+import type { Handled, HandledLog } from '../../stream/log/handled-log.ts'
+import { type LogRecord, whereIs } from '../../stream/log/log-record.ts'
+import { createEffects, createSequence, type EffectsOptions, type Sequence } from '../dry-run/stored-effects.ts'
 
 export interface LostWritesOptions extends EffectsOptions {
   app: string

@@ -1,10 +1,10 @@
-import { createDocuments } from '../state/documents.ts'
-import { createStoreWatch, type StoreWatch } from '../state/store-watch.ts'
-import { withHandledLog } from '../stream/log/handled-log.ts'
-import type { Logger } from '../telemetry/log.ts'
+import { createDocuments } from '../../state/documents.ts'
+import { createStoreWatch, type StoreWatch } from '../../state/store-watch.ts'
+import { withHandledLog } from '../../stream/log/handled-log.ts'
+import type { Logger } from '../../telemetry/log.ts'
+import type { BaseSettings } from '../settings/settings.ts'
 import { codeVersion } from './code-version.ts'
 import { createLostWrites, type LostWritesOptions } from './lost-writes.ts'
-import type { BaseSettings } from './settings.ts'
 
 interface WatchedService extends Pick<LostWritesOptions, 'sidecar' | 'trust' | 'now' | 'form' | 'rebuildOn'> {
   root: URL

@@ -7,7 +7,7 @@ import {
   metadataOf,
   protocolErrors,
   type StreamSettings,
-} from '../stream/log/kafka.ts'
+} from '../../stream/log/kafka.ts'
 
 /** Returns the reason why a service cannot use the stream; undefined if it can. The reason contains no secrets, so anyone may see it. */
 export type StreamCheck = () => Promise<string | undefined>

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { IdSource } from '@orderflow/envelope'
-import type { DocumentsOf } from '../state/documents.ts'
-import { createIntake, type EventHandlerOptions, type Reactions } from '../stream/consuming/event-handler.ts'
-import { isInfrastructure } from '../stream/dead-letters/fault.ts'
-import { keyBytes } from '../stream/log/record.ts'
-import type { Evidence, Trust } from '../trust/trust.ts'
+import type { DocumentsOf } from '../../state/documents.ts'
+import { createIntake, type EventHandlerOptions, type Reactions } from '../../stream/consuming/event-handler.ts'
+import { isInfrastructure } from '../../stream/dead-letters/fault.ts'
+import { keyBytes } from '../../stream/log/record.ts'
+import type { Evidence, Trust } from '../../trust/trust.ts'
 import { createStage, type StagedWrite } from './staged.ts'
 
 export interface EffectsOptions {

@@ -1,6 +1,6 @@
-import { noAnnouncing } from '../state/announcing.ts'
-import type { View } from '../state/batch.ts'
-import type { Documents, DocumentsOf } from '../state/documents.ts'
+import { noAnnouncing } from '../../state/announcing.ts'
+import type { View } from '../../state/batch.ts'
+import type { Documents, DocumentsOf } from '../../state/documents.ts'
 
 export interface StagedWrite {
   tenant: string

@@ -2,11 +2,11 @@ import { BlockList, isIP, isIPv6 } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Admin } from '@platformatic/kafka'
-import type { Consumer } from '../stream/consuming/consumer.ts'
-import type { StreamSettings } from '../stream/log/kafka.ts'
-import { type Position, positionsOf } from '../stream/log/positions.ts'
-import { withAdmin } from '../stream/log/shared-admin.ts'
-import type { Logger } from '../telemetry/log.ts'
+import type { Consumer } from '../../stream/consuming/consumer.ts'
+import type { StreamSettings } from '../../stream/log/kafka.ts'
+import { type Position, positionsOf } from '../../stream/log/positions.ts'
+import { withAdmin } from '../../stream/log/shared-admin.ts'
+import type { Logger } from '../../telemetry/log.ts'
 
 const intervalMs = 15_000
 /**

@@ -2,20 +2,20 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { ApplicationError } from '../application/index.ts'
-import { ApiKeysError } from '../auth/api-keys.ts'
-import { createIdleSidecar, endSidecar, type SidecarSettings } from '../sidecar/sidecar.ts'
-import { errorType, type Tracing, within } from '../telemetry/context.ts'
-import { createLog, type Logger, stackOf } from '../telemetry/log.ts'
-import { contractMask, type Mask } from '../telemetry/mask.ts'
-import { traceSettings } from '../telemetry/trace-settings.ts'
-import { TrustFileError } from '../trust/read-trust.ts'
-import { type App, createApp } from './create-app.ts'
-import type { ServiceDefinition } from './define-service.ts'
+import { ApplicationError } from '../../application/index.ts'
+import { ApiKeysError } from '../../auth/api-keys.ts'
+import { createIdleSidecar, endSidecar, type SidecarSettings } from '../../sidecar/sidecar.ts'
+import { errorType, type Tracing, within } from '../../telemetry/context.ts'
+import { createLog, type Logger, stackOf } from '../../telemetry/log.ts'
+import { contractMask, type Mask } from '../../telemetry/mask.ts'
+import { traceSettings } from '../../telemetry/trace-settings.ts'
+import { TrustFileError } from '../../trust/read-trust.ts'
+import { type App, createApp } from '../create-app.ts'
+import type { ServiceDefinition } from '../define-service.ts'
+import { watch } from '../readiness/watchdog.ts'
+import { type BaseSettings, limitsOf, readSettings, SettingsError } from '../settings/settings.ts'
 import { channelTimeouts, type Listener, listen, metricsBounds, PortTakenError, publicBounds } from './listener.ts'
 import { bypassProxies } from './loopback.ts'
-import { type BaseSettings, limitsOf, readSettings, SettingsError } from './settings.ts'
-import { watch } from './watchdog.ts'
 
 /** Runs a service until SIGTERM or SIGINT. If the start fails, it prints the error and exits with 1. */
 export async function run<S extends object>(service: ServiceDefinition<S>): Promise<void> {
@@ -43,7 +43,7 @@ export async function run<S extends object>(service: ServiceDefinition<S>): Prom
 /** Creates the client of the sidecar. Only services that publish or store load the client's modules. */
 async function openSidecar({ produces }: Pick<ServiceDefinition<object>, 'produces'>, settings: SidecarSettings) {
   if (produces.length === 0 && !settings.State.Store) return createIdleSidecar(settings)
-  const { createSidecar } = await import('../sidecar/dapr-sidecar.ts')
+  const { createSidecar } = await import('../../sidecar/dapr-sidecar.ts')
   return createSidecar(settings)
 }
 
@@ -61,7 +61,7 @@ const quietMs = 60_000
 export async function startTracing(service: string, env: NodeJS.ProcessEnv, log: Logger): Promise<Tracing | undefined> {
   const settings = traceSettings(env)
   if (!settings) return undefined
-  const { otlpTracing } = await import('../telemetry/otel.ts')
+  const { otlpTracing } = await import('../../telemetry/otel.ts')
   let quietUntil = 0
   log.info(settings, 'traces are recorded')
   return otlpTracing(service, settings, (error) => {

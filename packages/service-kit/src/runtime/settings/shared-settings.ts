@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { applicationFile, readApplication, type SharedSettings } from '../application/index.ts'
+import { applicationFile, readApplication, type SharedSettings } from '../../application/index.ts'
 import type { Section } from './sections.ts'
 
 type Schemas = Readonly<Record<string, Section>>
