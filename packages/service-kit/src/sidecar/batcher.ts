@@ -6,10 +6,7 @@ import { beginCall } from './handler-time.ts'
 /** Thrown if the queue is full, or if an item waited too long. The item's work has not begun, so callers may repeat it. */
 export class OverloadError extends Error {
   readonly code = 'overload'
-  constructor(message: string) {
-    super(message)
-    this.name = 'OverloadError'
-  }
+  override name = 'OverloadError'
 }
 
 export type Settled<R> = { ok: true; value: R } | { ok: false; error: unknown }

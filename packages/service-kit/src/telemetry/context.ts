@@ -211,7 +211,6 @@ export interface Span {
   child(name: string, options: SpanOptions): Span
   rename(name: string): void
   set(attributes: Attributes): void
-  link(context: SpanContext): void
   /** @param error the code of the failure, never its message; undefined for success */
   end(error?: string): void
 }

@@ -95,7 +95,6 @@ function begin(tracer: Tracer, name: string, options: SpanOptions, parent: Conte
     child: (name, options) => begin(tracer, name, options, trace.setSpan(ROOT_CONTEXT, span)),
     rename: (name) => void span.updateName(name),
     set: (attributes) => void span.setAttributes(attributes),
-    link: (context) => void span.addLink({ context: contextOf(context) }),
     end(error) {
       if (error !== undefined) {
         span.setStatus({ code: SpanStatusCode.ERROR })

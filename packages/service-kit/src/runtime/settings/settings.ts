@@ -11,35 +11,18 @@ import type { Limits } from '../../web/rate-limits.ts'
 import { baseSections, formats, otherNames, type Section, section } from './sections.ts'
 import { setShared, sharedPlace } from './shared-settings.ts'
 
-/** The settings of every service. Secrets come from the environment only. */
-export interface BaseSettings {
+/** The settings of every service, which sections.ts describes. Secrets come from the environment only. */
+export interface BaseSettings extends SidecarSettings, AuthSettings {
   App: { Id: string; Name: string }
-  /**
-   * `Hosts`: further host names that requests may use, separated by commas. Host names are checked only if authentication is off. `Proxies`: the
-   * number of trusted proxies before the service. The service uses the `X-Forwarded-*` headers of these proxies.
-   */
-  Web: {
-    Host: string
-    Hosts: string
-    HttpPort: number
-    HttpsPort: number
-    CertificateFile: string
-    KeyFile: string
-    Proxies: number
-  }
-  Auth: AuthSettings['Auth']
+  Web: Record<'Host' | 'Hosts' | 'CertificateFile' | 'KeyFile', string> &
+    Record<'HttpPort' | 'HttpsPort' | 'Proxies', number>
   Limits: Limits
   AppChannel: { Host: string; Port: number; Token: string }
-  /** The internal listener, which only this machine or a private network should reach. */
   Metrics: { Host: string; Port: number }
-  /** The token with which the monitor requests dry runs (docs/monitor.md). Empty: no dry runs. */
   DryRun: { Token: string }
-  Sidecar: SidecarSettings['Sidecar']
   Stream: SidecarSettings['Stream'] & StreamSettings
-  State: SidecarSettings['State']
   Trust: TrustSettings
   Log: { Level: string }
-  /** URLs of pages to which the page of operations links; empty for no link. */
   Telemetry: { TracePage: string; MonitorPage: string }
 }
 

@@ -1,6 +1,5 @@
 import { HeldError } from '../../sidecar/sidecar.ts'
-import type { Run } from '../../telemetry/context.ts'
-import { errorType } from '../../telemetry/context.ts'
+import { errorType, type Run } from '../../telemetry/context.ts'
 import type { Logger } from '../../telemetry/log.ts'
 import type { Trust } from '../../trust/trust.ts'
 import type { AppendTimes } from '../log/append-times.ts'

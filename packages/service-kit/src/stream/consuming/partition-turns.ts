@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import type { BulkEntry } from '../log/record.ts'
 
 /** The turn of a delivery, among the deliveries of the same partition. */
@@ -26,7 +27,7 @@ interface Partition {
   /** The end of the last delivery, by `performance.now()`. */
   endedAt: number
   /** The contents of records with a dead letter, by position. A topic that was created again has other records at these positions. */
-  deadLetters: Map<string, string>
+  deadLetters: LRUCache<string, string>
 }
 
 /** The number of dead letters that are remembered for a partition. After a restart, the sidecar repeats the records of about a second. */
@@ -65,8 +66,6 @@ export function createPartitionTurns(): { begin(partition: number): Turn } {
         },
         noteDeadLetter(entry) {
           deadLetters.set(positionIn(entry), contentOf(entry))
-          const [oldest] = deadLetters.keys()
-          if (deadLetters.size > maxDeadLetters && oldest !== undefined) deadLetters.delete(oldest)
         },
         hasDeadLetter(entry) {
           const content = deadLetters.size > 0 ? deadLetters.get(positionIn(entry)) : undefined
@@ -81,7 +80,7 @@ const newPartition = (): Partition => ({
   turn: { isOver: true },
   steps: Promise.resolve(),
   endedAt: Number.NEGATIVE_INFINITY,
-  deadLetters: new Map(),
+  deadLetters: new LRUCache({ max: maxDeadLetters }),
 })
 
 const positionIn = ({ metadata }: BulkEntry): string => `${metadata.__partition}/${metadata.__offset}`
