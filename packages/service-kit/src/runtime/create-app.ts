@@ -18,7 +18,7 @@ import { createMetrics } from '../telemetry/metrics.ts'
 import { readTrust } from '../trust/read-trust.ts'
 import { createWeb } from '../web/web.ts'
 import type { Background, ServiceContext, ServiceDefinition, ServiceParts } from './define-service.ts'
-import { createDryRun, withDryRun } from './dry-run/dry-run.ts'
+import { createDryRun, type DryRunOptions, withDryRun } from './dry-run/dry-run.ts'
 import { createStoredEffects } from './dry-run/stored-effects.ts'
 import { createWatchOf } from './lost-writes/watch-store.ts'
 import { createReadiness } from './readiness/readiness.ts'
@@ -89,15 +89,10 @@ export function createApp<S extends object>(
     blockedBy: storeWatch.blockedBy,
   }
   const consumers = createConsumers(parts.reactions, options)
+  const reactionsOn: DryRunOptions['reactionsOn'] = (on) => createParts(service, { ...context, ...on }).reactions
   const dryRun =
     reads.length > 0
-      ? createDryRun({
-          reactionsOn: (on) => createParts(service, { ...context, ...on }).reactions,
-          documents: context.documents,
-          trust,
-          refusals,
-          mask: log.mask,
-        })
+      ? createDryRun({ reactionsOn, documents: context.documents, trust, refusals, mask: log.mask })
       : undefined
   const warn = (warning: string) => log.warn(warning)
   const streamCheck = createStreamCheck(settings.Stream, { group, reads, writes }, { warn })
@@ -113,25 +108,12 @@ export function createApp<S extends object>(
   metrics.stalled(reads, watchdog.stalled)
   return {
     web: createWeb({
-      title: app.Name,
-      description: service.description,
-      routes: parts.routes,
-      ...(parts.files && { files: parts.files }),
-      page: parts.page,
-      refusals: service.refusals,
-      problemMembers: service.problemMembers ?? {},
-      readiness,
-      stalled,
+      ...{ title: app.Name, description: service.description, refusals: service.refusals },
+      ...{ problemMembers: service.problemMembers ?? {}, routes: parts.routes, files: parts.files, page: parts.page },
+      ...{ hosts: settings.Web.Hosts, proxies: settings.Web.Proxies, limits: limitsOf(settings) },
+      ...{ tracePage: settings.Telemetry.TracePage, monitorPage: settings.Telemetry.MonitorPage },
+      ...{ readiness, stalled, auth, tracing, log, metrics },
       redelivered: () => all.flatMap((consumer) => consumer.redelivered()),
-      auth,
-      hosts: settings.Web.Hosts,
-      proxies: settings.Web.Proxies,
-      limits: limitsOf(settings),
-      tracing,
-      tracePage: settings.Telemetry.TracePage,
-      monitorPage: settings.Telemetry.MonitorPage,
-      log,
-      metrics,
     }),
     channel: createAppChannel({ token: channel.Token, consumers: deliverers, log }),
     metrics: withDryRun(metrics.listener, { dryRun, token: settings.DryRun.Token, log }),

@@ -123,10 +123,10 @@ export function createTrust({ publishers, file, signer, signedSince }: TrustOpti
       throw new UntrustedError(`AppId ${AppId} is not listed in trust.json: ${remedy}`)
     }
     const { name, topics, tenants } = publisher
-    const refuse = (why: string) => new UntrustedError(`AppId ${AppId} is listed in trust.json ${why}: ${remedy}`)
-    if (AppName !== name) throw refuse('with another AppName')
-    if (!topics.get(topic)?.has(Name)) throw refuse(`but ${doesNot(topic, Name)} according to this file`)
-    if (tenants && !tenants.has(TenantID)) throw refuse('but its tenants do not include the TenantID of the event')
+    if (AppName !== name) throw listedBut(AppId, 'with another AppName', remedy)
+    if (!topics.get(topic)?.has(Name))
+      throw listedBut(AppId, `but ${doesNot(topic, Name)} according to this file`, remedy)
+    if (tenants && !tenants.has(TenantID)) throw listedBut(AppId, otherTenant, remedy)
   }
 
   function ownersOf(topic: string): string {
@@ -151,15 +151,12 @@ export function createTrust({ publishers, file, signer, signedSince }: TrustOpti
       requireListed(topic, claim, remedyAtGateway, caller !== undefined)
       if (!caller) return
       const { apiKey, tenants } = listed.get(AppId) ?? {}
-      const refuse = (why: string) =>
-        new UntrustedError(`AppId ${AppId} is listed in trust.json ${why}: ${remedyAtGateway}`)
-      if (apiKey === undefined) throw refuse('without an apiKey that may send its events')
-      if (caller.key !== apiKey) throw refuse('with a different apiKey')
-      if (caller.tenant.id !== '' && caller.tenant.id !== TenantID) {
+      if (apiKey === undefined) throw listedBut(AppId, 'without an apiKey that may send its events', remedyAtGateway)
+      if (caller.key !== apiKey) throw listedBut(AppId, 'with a different apiKey', remedyAtGateway)
+      if (caller.tenant.id !== '' && caller.tenant.id !== TenantID)
         throw new UntrustedError('its TenantID is not that of the API key: use the tenant of the key')
-      }
       const isNamed = tenants?.has(TenantID) || TenantID === caller.tenant.id
-      if (!isNamed) throw refuse('but its tenants do not include the TenantID of the event')
+      if (!isNamed) throw listedBut(AppId, otherTenant, remedyAtGateway)
     },
 
     sign(topic, claim, value) {
@@ -196,6 +193,10 @@ const unsigned: Evidence = { value: new Uint8Array(), signature: undefined, appe
 
 const remedyOnStream = 'to accept the event, change the file, restart the services and replay the dead letter'
 const remedyAtGateway = 'to accept the event, change the file, restart the services and send the event again'
+
+const otherTenant = 'but its tenants do not include the TenantID of the event'
+const listedBut = (appId: string, why: string, remedy: string) =>
+  new UntrustedError(`AppId ${appId} is listed in trust.json ${why}: ${remedy}`)
 
 const doesNot = (topic: string, name: string) => `does not publish ${name} to ${topic}`
 

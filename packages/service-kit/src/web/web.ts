@@ -34,7 +34,7 @@ export interface WebOptions extends Documented {
    */
   proxies: number
   limits: Limits | undefined
-  files?: readonly StaticFile[]
+  files?: readonly StaticFile[] | undefined
   /** The start page; the default is the page of operations. */
   page?: Site | undefined
   tracing?: Tracing | undefined

@@ -30,7 +30,7 @@ export interface StreamAdmin {
   close(): Promise<void>
 }
 
-export interface StreamCheckOptions {
+interface StreamCheckOptions {
   /** Receives a warning if Kafka gives the service too many rights. The service is ready in spite of the warning. */
   warn?: (warning: string) => void
   open?: (connection: KafkaConnection) => Promise<StreamAdmin>

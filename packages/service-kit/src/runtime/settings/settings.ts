@@ -73,10 +73,10 @@ export function readSettings<S extends object>(
   return { ...typed, App: { ...typed.App, Id: typed.App.Id.toLowerCase() } }
 }
 
-function fromOthers(env: NodeJS.ProcessEnv): [setting: string, value: string | undefined][] {
-  const given = Object.entries(otherNames).filter(([, other]) => env[other] !== undefined)
-  return given.map(([setting, other]) => [setting, env[other]])
-}
+const fromOthers = (env: NodeJS.ProcessEnv) =>
+  Object.entries(otherNames).flatMap(([setting, other]) =>
+    env[other] === undefined ? [] : [[setting, env[other]] as const],
+  )
 
 /** Returns the name of the environment variable that has the wrong value, or that sets the missing value. */
 function variableOf(setting: string, isMissing: boolean, env: NodeJS.ProcessEnv): string {
