@@ -143,10 +143,10 @@ export function createReader(sidecar: Sidecar): Reader {
 }
 
 function picked(documents: Map<string, StoredDocument>, keys: string[]): Map<string, StoredDocument> {
-  return new Map(
-    keys.flatMap((key): [string, StoredDocument][] => {
-      const document = documents.get(key)
-      return document ? [[key, document]] : []
-    }),
-  )
+  const found = new Map<string, StoredDocument>()
+  for (const key of keys) {
+    const document = documents.get(key)
+    if (document) found.set(key, document)
+  }
+  return found
 }

@@ -1,11 +1,4 @@
-import {
-  examplePayload,
-  fieldValidator,
-  isGuidField,
-  isRequiredField,
-  type Problem,
-  parseGuid,
-} from '@orderflow/envelope'
+import { examplePayload, fieldValidator, isGuidField, isRequiredField, parseGuid } from '@orderflow/envelope'
 import type { Request } from 'express'
 import { type ContractField, guidText, type Model, propertiesOf, type Schema, text } from './model.ts'
 import { type FieldError, invalid } from './problems.ts'
@@ -150,23 +143,20 @@ const defaultLimit = 20
 const maxLimit = 100
 
 export const pageOptions: Input<{ limit: number; cursor: string | undefined }> = {
-  read: readPageOptions,
+  /** Returns a `cursor` of undefined for the first page. */
+  read({ query: { limit = String(defaultLimit), cursor } }) {
+    const count = typeof limit === 'string' && /^\d{1,3}$/.test(limit) ? Number(limit) : 0
+    if (count < 1 || count > maxLimit)
+      throw invalid([{ pointer: 'limit', detail: `must be a whole number from 1 to ${maxLimit}` }])
+    if (cursor !== undefined && typeof cursor !== 'string')
+      throw invalid([{ pointer: 'cursor', detail: 'must be given only once' }])
+    return { limit: count, cursor }
+  },
   parameters: [
     { name: 'limit', in: 'query', schema: { type: 'integer', minimum: 1, maximum: maxLimit, default: defaultLimit } },
     { name: 'cursor', in: 'query', description: 'The `next` of the previous page.', schema: { type: 'string' } },
   ],
   problems: [400],
-}
-
-/** Returns a `cursor` of undefined for the first page. @throws {HttpProblem} 400 with the parameter's name */
-function readPageOptions(request: Request) {
-  const { limit = String(defaultLimit), cursor } = request.query
-  const count = typeof limit === 'string' && /^\d{1,3}$/.test(limit) ? Number(limit) : 0
-  if (count < 1 || count > maxLimit)
-    throw invalid([{ pointer: 'limit', detail: `must be a whole number from 1 to ${maxLimit}` }])
-  if (cursor !== undefined && typeof cursor !== 'string')
-    throw invalid([{ pointer: 'cursor', detail: 'must be given only once' }])
-  return { limit: count, cursor }
 }
 
 type ContractFields<T> = { [K in keyof T & string]-?: ContractField }
@@ -200,10 +190,7 @@ export function bodyReader<T>(fields: ContractFields<T>): (body: unknown) => T {
   const all = Object.entries<ContractField>(fields)
   const validate = fieldValidator(Object.fromEntries(all.map(([name, [type, field]]) => [name, [type, field]])))
   const unknown = unknownFields(Object.keys(fields))
-  const readers = all.map(([name, [type, field]]) => ({
-    name,
-    read: isGuidField(type, field) ? (value: unknown) => String(value).toLowerCase() : (value: unknown) => value,
-  }))
+  const guids = new Set(all.filter(([, [type, field]]) => isGuidField(type, field)).map(([name]) => name))
   return (body) => {
     const given = (body === undefined ? {} : body) as Record<string, unknown>
     const flaws = all.flatMap(([name, [, , rule]]): FieldError[] => {
@@ -211,17 +198,17 @@ export function bodyReader<T>(fields: ContractFields<T>): (body: unknown) => T {
       return detail === undefined ? [] : [{ pointer: `/${name}`, detail }]
     })
     const narrowed = new Set(flaws.map(({ pointer }) => pointer))
-    const errors = validate(given).map(fieldError)
-    const others = errors.filter(({ pointer }) => !narrowed.has(pointer))
+    const others = validate(given)
+      .filter(({ pointer }) => !narrowed.has(pointer))
+      .map(({ pointer, message, hint }) => ({ pointer, detail: hint ? `${message} (${hint})` : message }))
     const renamed = (name: string) => others.some(({ detail }) => detail.includes(`(rename ${name} to `))
     const extra = unknown(given).filter(({ pointer }) => !renamed(pointer.slice(1)))
     refuse([...others, ...flaws, ...extra])
     const values: Record<string, unknown> = {}
-    for (const { name, read } of readers) if (given[name] !== undefined) values[name] = read(given[name])
+    for (const [name] of all) {
+      const value = given[name]
+      if (value !== undefined) values[name] = guids.has(name) ? String(value).toLowerCase() : value
+    }
     return values as T
   }
-}
-
-function fieldError({ pointer, message, hint }: Problem): FieldError {
-  return { pointer, detail: hint ? `${message} (${hint})` : message }
 }

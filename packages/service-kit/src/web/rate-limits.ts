@@ -60,15 +60,13 @@ function tooMany(what: string, perMinute: number, seconds: number): HttpProblem 
   })
 }
 
-export interface RateState {
+/** Counts a request against the quota of its key. Refused requests are not counted. */
+type Rate = (key: string) => {
   left: number
   wholeInMs: number
   /** The time until this request would be accepted; 0 if it is accepted now. */
   waitMs: number
 }
-
-/** Counts a request against the quota of its key. Refused requests are not counted. */
-export type Rate = (key: string) => RateState
 
 const minuteMs = 60_000
 

@@ -44,15 +44,7 @@ export interface WatchdogOptions {
   log: Pick<Logger, 'error' | 'info'>
 }
 
-/** Finds subscriptions that the sidecar has silently stopped serving (docs/adr/0047). */
-export interface Watchdog {
-  /** Returns a function that delivers, and counts the deliveries of a topic. */
-  watched(topic: string, deliver: Consumer['deliver']): Consumer['deliver']
-  /** Compares the group with the previous check. It never fails. */
-  check(): Promise<void>
-  /** Returns the reason for each topic whose subscription has stalled. */
-  stalled(): ReadonlyMap<string, string>
-}
+export type Watchdog = ReturnType<typeof createWatchdog>
 
 /** The deliveries of a partition. */
 interface Deliveries {
@@ -73,7 +65,8 @@ interface Waiting {
   held: number
 }
 
-export function createWatchdog({ read, addresses = ownAddresses, log }: WatchdogOptions): Watchdog {
+/** Finds subscriptions that the sidecar has silently stopped serving (docs/adr/0047). */
+export function createWatchdog({ read, addresses = ownAddresses, log }: WatchdogOptions) {
   const deliveries = new Map<string, Deliveries>()
   let waiting = new Map<string, Waiting>()
   let stalled: ReadonlyMap<string, string> = new Map()
@@ -138,33 +131,38 @@ export function createWatchdog({ read, addresses = ownAddresses, log }: Watchdog
   }
 
   return {
-    watched: (topic, deliver) => async (parts) => {
-      let counts: Deliveries | undefined
-      async function* counted() {
-        for await (const part of parts) {
-          counts ??= begin(`${topic}/${part[0]?.metadata.__partition}`)
-          yield part
+    /** Returns a function that delivers, and counts the deliveries of a topic. */
+    watched:
+      (topic: string, deliver: Consumer['deliver']): Consumer['deliver'] =>
+      async (parts) => {
+        let counts: Deliveries | undefined
+        async function* counted() {
+          for await (const part of parts) {
+            counts ??= begin(`${topic}/${part[0]?.metadata.__partition}`)
+            yield part
+          }
         }
-      }
-      try {
-        const statuses = await deliver(counted())
-        if (counts && statuses.every(({ status }) => status === 'SUCCESS')) counts.succeeded += 1
-        return statuses
-      } finally {
-        if (counts) {
-          counts.running -= 1
-          counts.ended += 1
+        try {
+          const statuses = await deliver(counted())
+          if (counts && statuses.every(({ status }) => status === 'SUCCESS')) counts.succeeded += 1
+          return statuses
+        } finally {
+          if (counts) {
+            counts.running -= 1
+            counts.ended += 1
+          }
         }
-      }
-    },
+      },
 
-    async check() {
+    /** Compares the group with the previous check. It never fails. */
+    async check(): Promise<void> {
       // Without an answer of Kafka, the time begins again.
       waiting = await read().then(waitingIn, () => new Map())
       const partitions = [...waiting].filter(([, { checks }]) => checks >= maxChecks)
       report(new Map(partitions.map(([partition, { topic }]) => [topic, reasonFor(partition)])))
     },
 
+    /** Returns the reason for each topic whose subscription has stalled. */
     stalled: () => stalled,
   }
 }

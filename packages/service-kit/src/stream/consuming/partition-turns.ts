@@ -3,23 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { BulkEntry } from '../log/record.ts'
 
 /** The turn of a delivery, among the deliveries of the same partition. */
-export interface Turn {
-  /** True if a later delivery of the partition has begun. The sidecar then ignores the answer to this delivery. */
-  readonly isOver: boolean
-  /**
-   * True if this process answered a delivery of the partition in the last second. So no other process has handled the delivered records. A sidecar gets
-   * the partition of a killed one only after the session's time-out, which is longer.
-   */
-  readonly isContinued: boolean
-  /** Runs a step of the delivery, after the steps of earlier deliveries that have begun. */
-  run<T>(step: () => Promise<T>): Promise<T>
-  /** Ends the delivery. */
-  end(): void
-  /** Notes that the record has a dead letter. */
-  noteDeadLetter(entry: BulkEntry): void
-  /** Returns true if this process wrote a dead letter of the record, in this delivery or an earlier one. */
-  hasDeadLetter(entry: BulkEntry): boolean
-}
+export type Turn = ReturnType<ReturnType<typeof createPartitionTurns>['begin']>
 
 interface Partition {
   turn: { isOver: boolean }
@@ -39,11 +23,11 @@ const continuedMs = 1_000
  * Creates the turns of a topic's deliveries. The sidecar delivers a partition again if it stopped waiting for an answer, for example after a restart. The
  * later delivery then waits for the current step of the earlier delivery, whose turn is over. So only one delivery of a partition handles records.
  */
-export function createPartitionTurns(): { begin(partition: number): Turn } {
+export function createPartitionTurns() {
   const partitions = new Map<number, Partition>()
 
   return {
-    begin(number) {
+    begin(number: number) {
       const turn = { isOver: false }
       const partition = partitions.get(number) ?? newPartition()
       const { deadLetters } = partition
@@ -52,22 +36,31 @@ export function createPartitionTurns(): { begin(partition: number): Turn } {
       partition.turn = turn
       const isContinued = performance.now() - partition.endedAt < continuedMs
       return {
+        /**
+         * True if this process answered a delivery of the partition in the last second. So no other process has handled the delivered records. A sidecar gets
+         * the partition of a killed one only after the session's time-out, which is longer.
+         */
         isContinued,
+        /** Ends the delivery. */
         end() {
           partition.endedAt = performance.now()
         },
+        /** True if a later delivery of the partition has begun. The sidecar then ignores the answer to this delivery. */
         get isOver() {
           return turn.isOver
         },
-        run(step) {
+        /** Runs a step of the delivery, after the steps of earlier deliveries that have begun. */
+        run<T>(step: () => Promise<T>): Promise<T> {
           const result = partition.steps.then(step)
           partition.steps = result.catch(() => {})
           return result
         },
-        noteDeadLetter(entry) {
+        /** Notes that the record has a dead letter. */
+        noteDeadLetter(entry: BulkEntry) {
           deadLetters.set(positionIn(entry), contentOf(entry))
         },
-        hasDeadLetter(entry) {
+        /** Returns true if this process wrote a dead letter of the record, in this delivery or an earlier one. */
+        hasDeadLetter(entry: BulkEntry): boolean {
           const content = deadLetters.size > 0 ? deadLetters.get(positionIn(entry)) : undefined
           return content !== undefined && content === contentOf(entry)
         },
