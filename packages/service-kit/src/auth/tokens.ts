@@ -45,17 +45,15 @@ export function createTokenVerifier(
 
 function callerOf(payload: JWTPayload, tenantClaim: string): Caller {
   const tenant = payload[tenantClaim] ?? ''
-  if (typeof tenant !== 'string' || tenant.length > 128) {
+  if (typeof tenant !== 'string' || tenant.length > 128)
     throw new TokenError(`its claim ${tenantClaim} must be a string of at most 128 characters`)
-  }
   const userId = String(payload.sub)
   return { id: `${payload.iss}|${userId}`, scopes: scopesOf(payload), tenant: { id: tenant, userId } }
 }
 
 /** Returns the scopes in the claim `scope` (RFC 9068, section 2.2.3), and in `scp`, which some issuers use instead. */
-function scopesOf({ scope, scp }: JWTPayload): Set<string> {
-  return new Set([scope, scp].flat().flatMap((some) => (typeof some === 'string' ? some.split(' ') : [])))
-}
+const scopesOf = ({ scope, scp }: JWTPayload): Set<string> =>
+  new Set([scope, scp].flat().flatMap((some) => (typeof some === 'string' ? some.split(' ') : [])))
 
 function wordsFor(error: errors.JOSEError, audience: string): string {
   if (error instanceof errors.JWTExpired) return 'it has expired; ask the issuer for a new one'

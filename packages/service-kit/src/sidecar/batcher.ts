@@ -149,9 +149,8 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) =>
       // All callers learn of a failure before the next immediate.
       setImmediate(() => failures.clear())
     }
-    for (const [index, { settle }] of items.entries()) {
+    for (const [index, { settle }] of items.entries())
       settle(results[index] ?? { ok: false, error: new Error('the flush returned fewer results than items') })
-    }
   }
 
   async function settle(batch: typeof waiting) {

@@ -101,9 +101,8 @@ export async function addMissingInBulk(sidecar: Sidecar, found: Map<string, Stor
   }
 }
 
-function missingIn(found: Map<string, StoredDocument>, keys: Iterable<string>): string[] {
-  return [...new Set(keys)].filter((key) => !found.has(key))
-}
+const missingIn = (found: Map<string, StoredDocument>, keys: Iterable<string>): string[] =>
+  [...new Set(keys)].filter((key) => !found.has(key))
 
 /**
  * The kind of a failure:

@@ -96,9 +96,8 @@ interface DocumentsOptions {
 }
 
 /** Returns the prefix of a tenant's keys. The tenant's name is hashed, because publishers choose the name: it may be long, or contain a slash. */
-export function spaceOf(tenant: string): string {
-  return tenant === '' ? '' : `tenant/${createHash('sha256').update(tenant).digest('base64url')}/`
-}
+export const spaceOf = (tenant: string): string =>
+  tenant === '' ? '' : `tenant/${createHash('sha256').update(tenant).digest('base64url')}/`
 
 function readIn(space: string, read: Read): Read {
   if (space === '') return read

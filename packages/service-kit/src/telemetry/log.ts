@@ -31,9 +31,7 @@ function describeError(error: unknown): object {
   return { type, message, stack }
 }
 
-export function stackOf(error: Error): string {
-  return stdSerializers.err(error).stack
-}
+export const stackOf = (error: Error): string => stdSerializers.err(error).stack
 
 const retryMs = 10
 const pause = new Int32Array(new SharedArrayBuffer(4))

@@ -31,9 +31,8 @@ export async function startIssuer(): Promise<TestIssuer> {
       )
     }
     const endpoints = { authorization_endpoint: `${url}/auth`, token_endpoint: `${url}/token` }
-    if (request.url === '/.well-known/openid-configuration') {
+    if (request.url === '/.well-known/openid-configuration')
       return response.end(JSON.stringify({ issuer: url, jwks_uri: `${url}/keys`, ...endpoints }))
-    }
     return response.writeHead(404).end()
   })
 

@@ -200,13 +200,11 @@ const listedBut = (appId: string, why: string, remedy: string) =>
 
 const doesNot = (topic: string, name: string) => `does not publish ${name} to ${topic}`
 
-function byAppId<From, To>(entries: Record<string, From>, make: (entry: From) => To): ReadonlyMap<string, To> {
-  return new Map(Object.entries(entries).map(([id, entry]) => [id.toLowerCase(), make(entry)]))
-}
+const byAppId = <From, To>(entries: Record<string, From>, make: (entry: From) => To): ReadonlyMap<string, To> =>
+  new Map(Object.entries(entries).map(([id, entry]) => [id.toLowerCase(), make(entry)]))
 
-function namesByTopic(topics: Topics): ReadonlyMap<string, ReadonlySet<string>> {
-  return new Map(Object.entries(topics).map(([topic, names]) => [topic, new Set(names)]))
-}
+const namesByTopic = (topics: Topics): ReadonlyMap<string, ReadonlySet<string>> =>
+  new Map(Object.entries(topics).map(([topic, names]) => [topic, new Set(names)]))
 
 /** The record header of a signature. Logs are kept for ever, so the header's name never changes. */
 export const signatureHeader = 'signature'
@@ -215,9 +213,8 @@ export const signatureHeader = 'signature'
 const form = /^[\w-]{43}$/
 
 /** Returns a header's text if it has the form of a signature. */
-export function signatureIn(text: string | undefined): string | undefined {
-  return text !== undefined && form.test(text) ? text : undefined
-}
+export const signatureIn = (text: string | undefined): string | undefined =>
+  text !== undefined && form.test(text) ? text : undefined
 
 /** Makes and checks the signatures of all services of an installation, which share their keys (docs/adr/0021). */
 interface Signer {

@@ -138,6 +138,5 @@ export function hiddenErrors(json: Uint8Array): FieldError[] {
   return [...Array.from(duplicates, ([pointer, detail]) => ({ pointer, detail })), ...numbers]
 }
 
-function hasBody(headers: Record<string, unknown>): boolean {
-  return 'transfer-encoding' in headers || Number(headers['content-length'] ?? 0) > 0
-}
+const hasBody = (headers: Record<string, unknown>): boolean =>
+  'transfer-encoding' in headers || Number(headers['content-length'] ?? 0) > 0

@@ -60,18 +60,14 @@ export function model<T>(name: string, fields: { [K in keyof T & string]-?: Fiel
 
 export const referenceTo = ({ name }: Model<unknown>): Schema => ({ $ref: `#/components/schemas/${name}` })
 
-export function propertiesOf(fields: Record<string, Field>): Record<string, Schema> {
-  return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, schemaOf(field)]))
-}
+export const propertiesOf = (fields: Record<string, Field>): Record<string, Schema> =>
+  Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, schemaOf(field)]))
 
-function schemaOf(field: Field): Schema {
-  return isContractField(field) ? { ...fieldSchema(withVersion(field[0]), field[1]), ...field[2]?.schema } : field
-}
+const schemaOf = (field: Field): Schema =>
+  isContractField(field) ? { ...fieldSchema(withVersion(field[0]), field[1]), ...field[2]?.schema } : field
 
 /** Narrows the type of a readonly tuple. `Array.isArray` alone does not narrow it. */
-function isContractField(field: Field): field is ContractField {
-  return Array.isArray(field)
-}
+const isContractField = (field: Field): field is ContractField => Array.isArray(field)
 
 export const text: Schema = { type: 'string' }
 export const guidText: Schema = { type: 'string', format: 'uuid' }

@@ -52,9 +52,8 @@ export function openapiOf(documented: Documented): OpenApi {
 
 function pathsOf(routes: readonly Route[], refusals: Refusals): Record<string, Record<string, object>> {
   const paths: Record<string, Record<string, object>> = {}
-  for (const { operation } of routes) {
+  for (const { operation } of routes)
     paths[operation.path] = { ...paths[operation.path], [operation.method]: operationOf(operation, refusals) }
-  }
   return paths
 }
 

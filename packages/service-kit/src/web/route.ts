@@ -79,9 +79,8 @@ export function routerOf(routes: readonly Route[]): Router {
     const kind = operation.inputs.flatMap(({ receives }) => receives ?? [])[0]
     router[operation.method](expressPath(operation.path), requireScope(operation.scope), readBody(kind), handle)
   }
-  for (const [path, onPath] of Map.groupBy(routes, ({ operation }) => expressPath(operation.path))) {
+  for (const [path, onPath] of Map.groupBy(routes, ({ operation }) => expressPath(operation.path)))
     router.all(path, otherMethods(onPath, shown))
-  }
   return router
 }
 

@@ -117,9 +117,7 @@ function namesOf({ rawHeaders, url }: Request): string[] {
   })
 }
 
-function normalized(name: string): string {
-  return name.trim().toLowerCase().replace(/\.$/, '')
-}
+const normalized = (name: string): string => name.trim().toLowerCase().replace(/\.$/, '')
 
 /**
  * Creates the middleware that requires a valid token or key (RFC 6750).
@@ -152,9 +150,7 @@ export function authenticate({ issuer, keys }: Auth): RequestHandler {
   }
 }
 
-export function callerOf({ locals }: Response): Caller | undefined {
-  return locals.caller
-}
+export const callerOf = ({ locals }: Response): Caller | undefined => locals.caller
 
 /** Creates the middleware that requires a scope, if there is authentication. @throws {HttpProblem} 403 */
 export function requireScope(scope: string): RequestHandler {

@@ -181,9 +181,8 @@ export async function watch({ check }: Pick<Watchdog, 'check'>): Promise<never> 
 }
 
 /** Returns true if only one replica has members, because the replicas of a service have the same client ids (components/kafka.yaml). */
-function isOnlyReplica(owner: Member, members: readonly Member[]): boolean {
-  return members.filter(({ clientId }) => clientId === owner.clientId).length === 1
-}
+const isOnlyReplica = (owner: Member, members: readonly Member[]): boolean =>
+  members.filter(({ clientId }) => clientId === owner.clientId).length === 1
 
 function addressTest(addresses: readonly string[]): (clientHost: string) => boolean {
   const list = new BlockList()
@@ -205,9 +204,8 @@ function ownAddresses(): string[] {
 const connection = { clientId: 'orderflow-watchdog', requestTimeout: 3_000 }
 
 /** Returns a function that asks Kafka about a group and its positions. It needs only rights that the service has. */
-export function groupReader(settings: StreamSettings, group: string, topics: readonly string[]) {
-  return () => withAdmin(settings, connection, (admin) => readGroup(admin, group, topics))
-}
+export const groupReader = (settings: StreamSettings, group: string, topics: readonly string[]) => () =>
+  withAdmin(settings, connection, (admin) => readGroup(admin, group, topics))
 
 async function readGroup(admin: Admin, name: string, topics: readonly string[]): Promise<GroupReport> {
   const positions = await positionsOf(admin, new Map([[name, topics]]))

@@ -112,6 +112,5 @@ function describe(error: ErrorObject, schemas: Record<string, Section>, env: Nod
 }
 
 /** Returns the rate limits; undefined for a listener on loopback, which has no limits. */
-export function limitsOf({ Web: web, Limits: limits }: Pick<BaseSettings, 'Web' | 'Limits'>): Limits | undefined {
-  return isLoopback(web.Host) ? undefined : limits
-}
+export const limitsOf = ({ Web: web, Limits: limits }: Pick<BaseSettings, 'Web' | 'Limits'>): Limits | undefined =>
+  isLoopback(web.Host) ? undefined : limits

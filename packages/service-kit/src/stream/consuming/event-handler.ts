@@ -109,9 +109,8 @@ export function wrapped<R>(
   return Object.fromEntries(entries.map(([name, handle]) => [name, (event: FullEvent) => around(event, handle)]))
 }
 
-export function handledTypes(handlers: Handlers): EventType[] {
-  return eventTypes.filter((type) => Object.hasOwn(handlers, type.slice(0, type.lastIndexOf('@'))))
-}
+export const handledTypes = (handlers: Handlers): EventType[] =>
+  eventTypes.filter((type) => Object.hasOwn(handlers, type.slice(0, type.lastIndexOf('@'))))
 
 export interface Failure {
   kind: 'infrastructure' | 'bug'
