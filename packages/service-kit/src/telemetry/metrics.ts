@@ -12,40 +12,33 @@ import {
 } from 'prom-client'
 import { reactionBuckets } from '../application/reaction-buckets.ts'
 
-export interface Metrics {
-  request: (request: AnsweredRequest) => void
-  topic: ReturnType<typeof eventMetrics>
-  queue: ReturnType<typeof queueMetrics>
-  /**
-   * Adds a gauge of readiness for each part, such as the store. At each scrape, `ask` returns the parts that are not ready. If it takes longer than half a
-   * second, the scrape reports the previous result.
-   */
-  readiness: (parts: readonly string[], ask: () => Promise<object>) => void
-  /** Adds a gauge of stalled subscriptions. At each scrape, `ask` returns the topics whose subscription has stalled. */
-  stalled: (topics: readonly string[], ask: () => ReadonlyMap<string, unknown>) => void
-  /** Answers `GET /metrics` in the OpenMetrics text format, and other requests with 404. */
-  listener: RequestListener
-}
+export type Metrics = ReturnType<typeof createMetrics>
 
 /** Creates a service's metrics. The metrics of the process are collected from the first scrape on. */
-export function createMetrics(): Metrics {
+export function createMetrics() {
   const metrics = metricSet()
   let isScraped = false
   return {
     request: requestMetrics(metrics),
     topic: eventMetrics(metrics),
     queue: queueMetrics(metrics),
-    readiness(parts, ask) {
+    /**
+     * Adds a gauge of readiness for each part, such as the store. At each scrape, `ask` returns the parts that are not ready. If it takes longer than half a
+     * second, the scrape reports the previous result.
+     */
+    readiness(parts: readonly string[], ask: () => Promise<object>): void {
       const newest = newestOf(ask)
       metrics.values('orderflow_ready', help.ready, 'part', async () => {
         const missing = await newest()
         return parts.map((part) => [part, part in missing ? 0 : 1])
       })
     },
-    stalled(topics, ask) {
+    /** Adds a gauge of stalled subscriptions. At each scrape, `ask` returns the topics whose subscription has stalled. */
+    stalled(topics: readonly string[], ask: () => ReadonlyMap<string, unknown>): void {
       const stalled = () => topics.map((topic): Value => [topic, ask().has(topic) ? 1 : 0])
       metrics.values('orderflow_subscription_stalled', help.stalled, 'topic', stalled)
     },
+    /** Answers `GET /metrics` in the OpenMetrics text format, and other requests with 404. */
     listener: metrics.listener(() => {
       // Called at the first scrape, because this call starts a timer that measures the event loop.
       if (!isScraped) collectDefaultMetrics({ register: metrics.registry })
@@ -116,26 +109,7 @@ export type Outcome = (typeof outcomes)[number]
 
 const outcomes = ['handled', 'duplicate', 'dead-letter', 'unhandled', 'retried'] as const
 
-export interface TopicMetrics {
-  /** Begins to measure a delivery. */
-  delivery: () => MeasuredDelivery
-  /** @param reason the code of the fault */
-  deadLetter: (reason: string) => void
-  /** @param type the `Name@Version`, which may be any text that a publisher sent */
-  unhandled: (type: string) => void
-  /** @param type the `Name@Version` of an event that has a handler */
-  reacted: (type: string, ms: number) => void
-}
-
-interface MeasuredDelivery {
-  /** Counts events that have arrived. */
-  add: (events: number) => void
-  /**
-   * Ends the delivery, and counts the outcomes of its events.
-   * @param waitedMs the time for which the oldest event was in the log before the delivery
-   */
-  end: (outcomes: readonly Outcome[], waitedMs: number) => void
-}
+export type TopicMetrics = ReturnType<ReturnType<typeof eventMetrics>>
 
 interface TopicState {
   isStopped: () => boolean
@@ -168,21 +142,27 @@ function eventMetrics({ counter, gauge, values, histogram }: MetricSet) {
   values('orderflow_record_deliveries', help.most, 'topic', most)
   const knownTypes = new Set<string>(eventTypes)
 
-  return (topic: string, reasons: Iterable<string>, state?: TopicState): TopicMetrics => {
+  return (topic: string, reasons: Iterable<string>, state?: TopicState) => {
     if (state) states.set(topic, state)
     // Each counter begins at 0, because an alert would miss the increase of a counter that appears with the value 1.
     for (const outcome of outcomes) events.inc({ topic, outcome }, 0)
     for (const reason of reasons) deadLetters.inc({ topic, reason }, 0)
     return {
+      /** Begins to measure a delivery. */
       delivery() {
         const begun = performance.now()
         let count = 0
         return {
-          add(events) {
+          /** Counts events that have arrived. */
+          add(events: number): void {
             count += events
             inFlight.inc({ topic }, events)
           },
-          end(all, waitedMs) {
+          /**
+           * Ends the delivery, and counts the outcomes of its events.
+           * @param waitedMs the time for which the oldest event was in the log before the delivery
+           */
+          end(all: readonly Outcome[], waitedMs: number): void {
             inFlight.dec({ topic }, count)
             deliverySizes.observe({ topic }, count)
             waits.observe({ topic }, waitedMs / 1_000)
@@ -191,9 +171,12 @@ function eventMetrics({ counter, gauge, values, histogram }: MetricSet) {
           },
         }
       },
-      deadLetter: (reason) => deadLetters.inc({ topic, reason }),
-      unhandled: (type) => unhandled.inc({ topic, event: knownTypes.has(type) ? type : other }),
-      reacted: (event, ms) => reactions.observe({ topic, event }, ms / 1_000),
+      /** @param reason the code of the fault */
+      deadLetter: (reason: string) => deadLetters.inc({ topic, reason }),
+      /** @param type the `Name@Version`, which may be any text that a publisher sent */
+      unhandled: (type: string) => unhandled.inc({ topic, event: knownTypes.has(type) ? type : other }),
+      /** @param event the `Name@Version` of an event that has a handler */
+      reacted: (event: string, ms: number) => reactions.observe({ topic, event }, ms / 1_000),
     }
   }
 }

@@ -216,21 +216,20 @@ const form = /^[\w-]{43}$/
 export const signatureIn = (text: string | undefined): string | undefined =>
   text !== undefined && form.test(text) ? text : undefined
 
-/** Makes and checks the signatures of all services of an installation, which share their keys (docs/adr/0021). */
-interface Signer {
-  /** Returns the HMAC-SHA-256 of a record's value, in base64url; undefined without a key. */
-  sign(value: Uint8Array): string | undefined
-  isBy(value: Uint8Array, signature: string | undefined): boolean
-}
+type Signer = ReturnType<typeof createSigner>
 
-/** Creates a signer. @param keys the first key signs; signatures of all keys are accepted, so that keys can be replaced */
-export function createSigner(keys: readonly string[]): Signer {
+/**
+ * Creates the signer of all services of an installation, which share their keys (docs/adr/0021).
+ * @param keys the first key signs; signatures of all keys are accepted, so that keys can be replaced
+ */
+export function createSigner(keys: readonly string[]) {
   const secrets = keys.map((key) => createSecretKey(key, 'utf8'))
   const [first] = secrets
   const digest = (key: (typeof secrets)[number], value: Uint8Array) => createHmac('sha256', key).update(value)
   return {
-    sign: (value) => first && digest(first, value).digest('base64url'),
-    isBy(value, signature) {
+    /** Returns the HMAC-SHA-256 of a record's value, in base64url; undefined without a key. */
+    sign: (value: Uint8Array) => first && digest(first, value).digest('base64url'),
+    isBy(value: Uint8Array, signature: string | undefined): boolean {
       if (signatureIn(signature) === undefined) return false
       const given = Buffer.from(signature as string, 'base64url')
       return secrets.some((key) => timingSafeEqual(digest(key, value).digest(), given))
