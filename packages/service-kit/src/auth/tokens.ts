@@ -85,12 +85,7 @@ export class IssuerError extends Error {
   }
 }
 
-export interface Issuer {
-  /** Returns the issuer's metadata, and caches them. Failures are not cached. @throws {IssuerError} */
-  discover(): Promise<Discovery>
-  /** Returns the key that signed a token. @throws {IssuerError} */
-  key: JWTVerifyGetKey
-}
+export type Issuer = ReturnType<typeof createIssuer>
 
 const issuerTimeoutMs = timeLimit(3_000)
 
@@ -98,13 +93,15 @@ const issuerTimeoutMs = timeLimit(3_000)
  * Creates a client that finds an issuer's keys by OpenID Connect Discovery. It reads the keys again after 10 minutes. If a token has an unknown key,
  * it reads them earlier, but at most every 30 s. The previous keys stay valid while the issuer does not answer.
  */
-export function createIssuer(issuer: string): Issuer {
+export function createIssuer(issuer: string) {
   const discover = remembered(() => discoveryOf(issuer))
   let remote: ReturnType<typeof createRemoteJWKSet> | undefined
 
   return {
+    /** Returns the issuer's metadata, and caches them. Failures are not cached. @throws {IssuerError} */
     discover,
-    async key(header, token) {
+    /** Returns the key that signed a token. @throws {IssuerError} */
+    key: (async (header, token) => {
       const { jwks_uri } = await discover()
       remote ??= createRemoteJWKSet(new URL(jwks_uri), { timeoutDuration: issuerTimeoutMs })
       try {
@@ -116,7 +113,7 @@ export function createIssuer(issuer: string): Issuer {
         if (known) return createLocalJWKSet(known)(header, token)
         throw new IssuerError(issuer, 'does not answer with its keys', error)
       }
-    },
+    }) satisfies JWTVerifyGetKey,
   }
 }
 

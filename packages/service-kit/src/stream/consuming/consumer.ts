@@ -89,14 +89,11 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
   const acceptances = createAcceptances(topic, options)
 
   /** Returns a function that returns the reason why a delivery may attempt no further record; otherwise undefined. */
-  function blockOf(turn: Turn, begun: number): () => string | undefined {
-    return () => {
-      const isLate = performance.now() - begun > timeLimit(maxDeliveryMs)
-      if (isLate) return `the earlier records of the delivery took more than ${maxDeliveryMs} ms`
-      return (
-        brake.reason() ?? options.blockedBy?.() ?? (turn.isOver ? 'the sidecar delivers this record again' : undefined)
-      )
-    }
+  const blockOf = (turn: Turn, begun: number) => (): string | undefined => {
+    const isLate = performance.now() - begun > timeLimit(maxDeliveryMs)
+    if (isLate) return `the earlier records of the delivery took more than ${maxDeliveryMs} ms`
+    const again = turn.isOver ? 'the sidecar delivers this record again' : undefined
+    return brake.reason() ?? options.blockedBy?.() ?? again
   }
 
   /**

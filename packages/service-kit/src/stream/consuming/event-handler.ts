@@ -134,25 +134,9 @@ export interface EventHandlerOptions {
   isStored?: (topic: string, delivery: Delivery) => Promise<boolean>
 }
 
-export interface EventHandler {
-  /**
-   * Tries to handle an event, and publishes a dead letter if the event can never be handled.
-   * @param on.isLast true if a bug leads to a dead letter; false if a bug leads to another attempt
-   * @param on.isFollowed true if later records of the key wait for this event
-   * @param on.isRepeated true if an earlier process may have handled this event
-   * @param on.run the records of the key, if the next one may begin before this event is handled
-   * @param on.passOn begins the next record
-   */
-  attempt(
-    delivery: Delivery,
-    whole: ObservedDelivery,
-    on: { isLast: boolean; isFollowed: boolean; isRepeated: boolean; run?: Run | undefined; passOn?: () => void },
-  ): Promise<Result>
-  /** Writes a dead letter that has only the record's position, because our own code fails on the record. */
-  giveUp(position: RecordPosition): Promise<Result>
-}
+export type EventHandler = ReturnType<typeof createEventHandler>
 
-export function createEventHandler(topic: string, handlers: Handlers, options: EventHandlerOptions): EventHandler {
+export function createEventHandler(topic: string, handlers: Handlers, options: EventHandlerOptions) {
   const { app, publish, trust, refusals, log, now, metrics, onUnhandled, onEnded, isStored } = options
   const sourceOf = ({ value, escapedKey }: Delivery) => ({ value, key: keyBytes(escapedKey) })
   const judge: Judge = (envelope, evidence) => {
@@ -212,7 +196,20 @@ export function createEventHandler(topic: string, handlers: Handlers, options: E
   }
 
   return {
-    attempt(delivery, whole, { isLast, isFollowed, isRepeated, run, passOn }) {
+    /**
+     * Tries to handle an event, and publishes a dead letter if the event can never be handled.
+     * @param on.isLast true if a bug leads to a dead letter; false if a bug leads to another attempt
+     * @param on.isFollowed true if later records of the key wait for this event
+     * @param on.isRepeated true if an earlier process may have handled this event
+     * @param on.run the records of the key, if the next one may begin before this event is handled
+     * @param on.passOn begins the next record
+     */
+    attempt(
+      delivery: Delivery,
+      whole: ObservedDelivery,
+      on: { isLast: boolean; isFollowed: boolean; isRepeated: boolean; run?: Run | undefined; passOn?: () => void },
+    ): Promise<Result> {
+      const { isLast, isFollowed, isRepeated, run, passOn } = on
       const { value: document, traceparent, tracestate, arrivedAt } = delivery
       const trace = { ...(traceparent && { traceparent }), ...(tracestate && { tracestate }) }
       const handling: Handling = { document, trace, arrivedAt, isFollowed, run, passOn }
@@ -240,7 +237,8 @@ export function createEventHandler(topic: string, handlers: Handlers, options: E
       })
     },
 
-    async giveUp(position) {
+    /** Writes a dead letter that has only the record's position, because our own code fails on the record. */
+    async giveUp(position: RecordPosition): Promise<Result> {
       const reason = 'internal-error'
       try {
         await publish(lastResortDeadLetter(position, reason, app, now()))
