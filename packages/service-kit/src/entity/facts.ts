@@ -27,11 +27,7 @@ export function facts<const N extends EventName>(
 }
 
 /** Returns the state after an event. @throws what `settle` throws */
-export function collect<N extends EventName>(
-  { names, settle }: FactNames<N>,
-  state: Facts<N>,
-  event: FullEvent,
-): Facts<N> {
+export function collect<N extends EventName>({ names, settle }: FactNames<N>, state: Facts<N>, event: FullEvent) {
   const name = event.Name as EventName
   if (!(names as readonly EventName[]).includes(name)) return state
   const known = (state as Facts<EventName>)[name] as FullEvent | undefined

@@ -25,12 +25,7 @@ export function createRequestKeys<S, V>(
     deterministicId(kind, ...withTenant(tenant, [appId]), key)
 
   /** Reserves an Idempotency-Key for an entity. Returns the claim of its first use, and whether this is the first use. */
-  function claim(
-    tenant: Pick<Tenant, 'id'>,
-    causeId: string,
-    id: string,
-    request?: string,
-  ): Promise<Claim & { isFirst: boolean }> {
+  function claim(tenant: Pick<Tenant, 'id'>, causeId: string, id: string, request?: string) {
     const key = `${name}-request/${causeId}/claim`
     return documents(tenant.id).change({
       key,

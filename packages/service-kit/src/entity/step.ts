@@ -183,10 +183,8 @@ export function rulesOf<S, V>(definition: AnyDefinition<S, V>) {
   }
 
   /** Returns true if an earlier change had the same cause. @throws {Refused} `idempotency-key-reused` if its input was another one */
-  function repeats(
-    document: EntityDocument<S> | undefined,
-    { id, causeId, isRequest, isCreation, request }: Change<S>,
-  ): boolean {
+  function repeats(document: EntityDocument<S> | undefined, change: Change<S>): boolean {
+    const { id, causeId, isRequest, isCreation, request } = change
     const isKnown = isCreation && request !== undefined && document?.requestHash !== undefined
     if (isKnown && document.requestHash !== request) throw keyReused(name, id)
     return isKnown || (causeId !== undefined && (isRequest || !facts) && knowsCause(document, causeId))

@@ -7,7 +7,7 @@ import { createDocuments, type DocumentsOf } from '../state/documents.ts'
 import { entityForm } from '../state/position-mark.ts'
 import type { StoreWatch } from '../state/store-watch.ts'
 import { createAppChannel } from '../stream/consuming/app-channel.ts'
-import { createConsumers } from '../stream/consuming/consumer.ts'
+import { type Consumer, createConsumers } from '../stream/consuming/consumer.ts'
 import type { Handle, Reactions } from '../stream/consuming/event-handler.ts'
 import { createEarlierDeadLetters } from '../stream/dead-letters/earlier-dead-letters.ts'
 import { createAppendTimes } from '../stream/log/append-times.ts'
@@ -98,9 +98,8 @@ export function createApp<S extends object>(
   const streamCheck = createStreamCheck(settings.Stream, { group, reads, writes }, { warn })
   const all = Object.values(consumers)
   const watchdog = createWatchdog({ read: groupReader(settings.Stream, app.Name, reads), log })
-  const deliverers = Object.fromEntries(
-    Object.entries(consumers).map(([topic, { deliver }]) => [topic, watchdog.watched(topic, deliver)]),
-  )
+  const watched = ([topic, { deliver }]: [string, Consumer]) => [topic, watchdog.watched(topic, deliver)]
+  const deliverers = Object.fromEntries(Object.entries(consumers).map(watched))
   const stalled = () => watchdog.stalled().values().next().value
   const stoppedBy = () => all.map(({ stoppedBy }) => stoppedBy()).find(Boolean) ?? stalled()
   const readiness = createReadiness(sidecar, streamCheck, stoppedBy, storeWatch)

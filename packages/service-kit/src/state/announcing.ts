@@ -88,13 +88,8 @@ interface Options {
   elapsed?: () => number
 }
 
-export function createAnnouncing({
-  read,
-  replace,
-  flush,
-  report,
-  elapsed = () => performance.now(),
-}: Options): Announcing & { writer: RegisterWriter } {
+export function createAnnouncing(options: Options): Announcing & { writer: RegisterWriter } {
+  const { read, replace, flush, report, elapsed = () => performance.now() } = options
   const documents = new Map<string, Open>()
   /** The documents to visit, because a save or an announcement failed, each with its last failure. */
   const failed = new Map<string, unknown>()

@@ -111,12 +111,8 @@ export function createTrust({ publishers, file, signer, signedSince }: TrustOpti
   }
 
   /** @param mustBe true if the publisher must be listed, even if the file accepts unlisted publishers */
-  function requireListed(
-    topic: string,
-    { AppId, AppName, Name, TenantID = '' }: Claim,
-    remedy: string,
-    mustBe = false,
-  ) {
+  function requireListed(topic: string, claim: Claim, remedy: string, mustBe = false): void {
+    const { AppId, AppName, Name, TenantID = '' } = claim
     const publisher = listed.get(AppId)
     if (!publisher) {
       if (file.unlisted === 'accept' && !mustBe) return

@@ -159,7 +159,7 @@ export const pageOptions: Input<{ limit: number; cursor: string | undefined }> =
   problems: [400],
 }
 
-type ContractFields<T> = { [K in keyof T & string]-?: ContractField }
+type FieldsOf<T> = { [K in keyof T & string]-?: ContractField }
 
 /**
  * Creates the input of a JSON body whose fields follow the contract. Each field refers to a payload field, so the API and the event have the same
@@ -167,11 +167,7 @@ type ContractFields<T> = { [K in keyof T & string]-?: ContractField }
  * @param name the name of the schema in the OpenAPI document
  * @param example example values, which replace the contract's examples
  */
-export function jsonBody<T extends object>(
-  name: string,
-  fields: ContractFields<T>,
-  example: Partial<T> = {},
-): Input<T> {
+export function jsonBody<T extends object>(name: string, fields: FieldsOf<T>, example: Partial<T> = {}): Input<T> {
   const read = bodyReader<T>(fields)
   const all = Object.entries<ContractField>(fields)
   const required = all.filter(([, [type, field]]) => isRequiredField(type, field)).map(([name]) => name)
@@ -186,7 +182,7 @@ export function jsonBody<T extends object>(
  * Creates the reader of a body with these fields. It returns GUIDs in lower case.
  * @throws {HttpProblem} (the reader) 400 with the JSON pointer of each wrong or unknown field
  */
-export function bodyReader<T>(fields: ContractFields<T>): (body: unknown) => T {
+export function bodyReader<T>(fields: FieldsOf<T>): (body: unknown) => T {
   const all = Object.entries<ContractField>(fields)
   const validate = fieldValidator(Object.fromEntries(all.map(([name, [type, field]]) => [name, [type, field]])))
   const unknown = unknownFields(Object.keys(fields))

@@ -93,10 +93,7 @@ export async function serve(app: App, settings: ServerSettings, log: Logger, onD
   const stop = async (signal: string) => {
     log.info({ signal }, 'stopping')
     setTimeout(() => end(1), drainMs).unref()
-    await Promise.all([
-      ...listeners.map(({ drain }) => drain()),
-      ...app.backgrounds.map((background) => background.stop()),
-    ])
+    await Promise.all([...listeners.map(({ drain }) => drain()), ...app.backgrounds.map((each) => each.stop())])
     await Promise.race([onDrained().catch(() => {}), delay(lastWordsMs)])
     await end(0)
   }
@@ -114,11 +111,8 @@ export async function serve(app: App, settings: ServerSettings, log: Logger, onD
 
   // Asks the servers for their ports, because tests set port 0, and the system then chooses a port.
   const [http, channel, metrics, https] = listeners.map(({ server }) => (server.address() as AddressInfo).port)
-  const ports = { http, https, channel, metrics }
-  log.info(
-    { ...ports, callers: callersIn[settings.Auth.Mode], limits: limitsOf(settings) ?? 'none, on loopback' },
-    'up',
-  )
+  const limits = limitsOf(settings) ?? 'none, on loopback'
+  log.info({ http, https, channel, metrics, callers: callersIn[settings.Auth.Mode], limits }, 'up')
   for (const background of app.backgrounds) background.start()
   if (app.watchdog) void watch(app.watchdog)
 }

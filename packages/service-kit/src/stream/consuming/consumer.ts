@@ -51,11 +51,8 @@ export interface Consumer {
 }
 
 export function createConsumers(reactions: Reactions, options: ConsumerOptions): Record<string, Consumer> {
-  const consumers = Object.entries(reactions).map(([topic, handlers]) => [
-    topic,
-    createConsumer(topic, handlers, options),
-  ])
-  return Object.fromEntries(consumers)
+  const create = ([topic, handlers]: [string, Handlers]) => [topic, createConsumer(topic, handlers, options)]
+  return Object.fromEntries(Object.entries(reactions).map(create))
 }
 
 /**

@@ -75,11 +75,7 @@ export const evidenceOf = (record: LogRecord): Evidence => ({
 })
 
 /** @param onUnhandled receives the `Name@Version` of each event without a handler */
-export function createIntake<R>(
-  handlers: Handlers<R>,
-  judge: Judge,
-  onUnhandled: (type: string) => void = () => {},
-): Intake<R> {
+export function createIntake<R>(handlers: Handlers<R>, judge: Judge, onUnhandled?: (type: string) => void): Intake<R> {
   const byName = new Map(Object.entries(handlers)) as Map<string, Handle<R>>
   const types = handledTypes(handlers)
   return async (record, source, onRead) => {
@@ -88,7 +84,7 @@ export function createIntake<R>(
     const event = selectEvent(envelope, types)
     const handle = event && byName.get(event.Name)
     if (!handle) {
-      onUnhandled(typeOf(envelope))
+      onUnhandled?.(typeOf(envelope))
       return undefined
     }
     judge(event, record)
