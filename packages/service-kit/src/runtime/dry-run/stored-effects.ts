@@ -1,9 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { IdSource } from '@orderflow/envelope'
 import type { DocumentsOf } from '../../state/documents.ts'
-import { createIntake, type EventHandlerOptions, type Reactions } from '../../stream/consuming/event-handler.ts'
+import {
+  createIntake,
+  type EventHandlerOptions,
+  type Reactions,
+  sourceOf,
+} from '../../stream/consuming/event-handler.ts'
 import { isInfrastructure } from '../../stream/dead-letters/fault.ts'
-import { keyBytes } from '../../stream/log/record.ts'
 import type { Evidence, Trust } from '../../trust/trust.ts'
 import { createStage, type StagedWrite } from './staged.ts'
 
@@ -18,11 +22,9 @@ export interface EffectsOptions {
 export interface Effects {
   /** True if a rebuild handles the event, and does not refuse it. */
   isHandled: boolean
-  /** True if the event would change a document. */
-  isChanged: boolean
   /** True if a document exists that the event's handler reads. */
   isKnown: boolean
-  /** The changes of documents; empty if `isChanged` is false. */
+  /** The changes of documents. */
   writes: readonly StagedWrite[]
 }
 
@@ -48,16 +50,16 @@ export function createEffects({ rebuildOn, documents, trust }: EffectsOptions): 
       }
     })
     const handlers = rebuildOn(stage.documents)[topic]
-    if (!handlers) return { isHandled: false, isChanged: false, isKnown, writes: [] }
+    if (!handlers) return { isHandled: false, isKnown, writes: [] }
     const intake = createIntake(handlers, (envelope, evidence) => trust.requireGenuine(topic, envelope, evidence))
     try {
       const taken = await intake(record, source)
       // Some writes only repeat what live reactions may leave out, such as unused claims. The handler then returns false.
       const writes = taken?.answer === true ? stage.writes().filter((write) => !isStored(write)) : []
-      return { isHandled: taken !== undefined, isChanged: writes.length > 0, isKnown, writes }
+      return { isHandled: taken !== undefined, isKnown, writes }
     } catch (error) {
       if (isInfrastructure(error)) throw error
-      return { isHandled: false, isChanged: false, isKnown, writes: [] }
+      return { isHandled: false, isKnown, writes: [] }
     }
   }
 }
@@ -85,8 +87,7 @@ export function createSequence(options: EffectsOptions) {
 export function createStoredEffects(options: EffectsOptions): NonNullable<EventHandlerOptions['isStored']> {
   const effectsOf = createEffects(options)
   return async (topic, delivery) => {
-    const { value, escapedKey } = delivery
-    const { isHandled, isChanged } = await effectsOf(topic, delivery, { value, key: keyBytes(escapedKey) })
-    return isHandled && !isChanged
+    const { isHandled, writes } = await effectsOf(topic, delivery, sourceOf(delivery))
+    return isHandled && writes.length === 0
   }
 }

@@ -176,13 +176,13 @@ async function firstLost(options: LostWritesOptions, log: HandledLog, extents: r
       for (let from = 0; from < records.length; from += sliceSize) {
         const slice = records.slice(from, from + sliceSize)
         const effects = await Promise.all(slice.map((record) => effectsOf(record.topic, evidenceOf(record), record)))
-        const lacking = slice.filter((_, index) => !effects[index]?.isKnown && effects[index]?.isChanged)
+        const lacking = slice.filter((_, index) => !effects[index]?.isKnown && effects[index]?.writes.length)
         if (rule === 'all') {
           if (effects.some(({ isKnown }) => isKnown)) return undefined
           for (const record of lacking) missing.push(record)
           continue
         }
-        const changed = rule === 'changes' ? slice.filter((_, index) => effects[index]?.isChanged) : []
+        const changed = rule === 'changes' ? slice.filter((_, index) => effects[index]?.writes.length) : []
         const lost = (await firstAccepted(lacking)) ?? (await firstOutdated(changed))
         if (lost !== undefined) return lost
       }

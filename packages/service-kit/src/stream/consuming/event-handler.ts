@@ -67,6 +67,9 @@ type Intake<R> = (
   onRead?: (envelope: Envelope) => void,
 ) => Promise<{ type: EventType; answer: R } | undefined>
 
+/** Returns the source from which the missing ids of a delivered event derive. */
+export const sourceOf = ({ value, escapedKey }: Delivery): IdSource => ({ value, key: keyBytes(escapedKey) })
+
 /** Returns what `Intake` needs to check the trust of a record in the log. */
 export const evidenceOf = (record: LogRecord): Evidence => ({
   value: record.value,
@@ -134,7 +137,6 @@ export type EventHandler = ReturnType<typeof createEventHandler>
 
 export function createEventHandler(topic: string, handlers: Handlers, options: EventHandlerOptions) {
   const { app, publish, trust, refusals, log, now, metrics, onUnhandled, onEnded, isStored } = options
-  const sourceOf = ({ value, escapedKey }: Delivery) => ({ value, key: keyBytes(escapedKey) })
   const judge: Judge = (envelope, evidence) => {
     requireExactFields(envelope, evidence.value)
     trust.requireTrusted(topic, envelope, evidence)
