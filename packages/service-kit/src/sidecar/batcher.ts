@@ -162,11 +162,7 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) =>
     end(batch, results)
   }
 
-  function nextArrival(): Promise<void> {
-    return new Promise((resolve) => {
-      arrived = resolve
-    })
-  }
+  const nextArrival = () => new Promise<void>((resolve) => (arrived = resolve))
 
   async function run() {
     const lateCheck = setInterval(() => dropLate(performance.now()), lateCheckMs).unref()

@@ -30,7 +30,8 @@ interface Head {
 
 /** Returns the newest chunk of each used shard. This takes two or three bulk reads. */
 export async function readHeads(read: Read, space = ''): Promise<Head[]> {
-  const shards = Array.from({ length: shardCount }, (_, shard) => shard)
+  const shards = range(0, shardCount)
+  const keyOf = (shard: number, n: number) => space + chunkKey(shard, n)
   const hints = await read(shards.map((shard) => space + hintKey(shard)))
   const heads: (Head | undefined)[] = []
   let open = shards.map((shard) => {
@@ -38,12 +39,10 @@ export async function readHeads(read: Read, space = ''): Promise<Head[]> {
     return { shard, next: Math.max(0, hint - 1) }
   })
   for (let window = 3; open.length > 0; window *= 2) {
-    const found = await read(
-      open.flatMap(({ shard, next }) => range(next, window).map((n) => space + chunkKey(shard, n))),
-    )
+    const found = await read(open.flatMap(({ shard, next }) => range(next, window).map((n) => keyOf(shard, n))))
     open = open.filter(({ shard, next }) => {
       for (const n of range(next, window)) {
-        const chunk = found.get(space + chunkKey(shard, n))?.value as Chunk | undefined
+        const chunk = found.get(keyOf(shard, n))?.value as Chunk | undefined
         if (chunk) heads[shard] = { shard, n, chunk }
       }
       return heads[shard]?.n === next + window - 1
@@ -237,9 +236,7 @@ const idleMs = 10_000
  */
 function freeShard(heads: Head[], now: number): { shard: number; n: number } {
   const used = new Set(heads.map(({ shard }) => shard))
-  const unused = Array.from({ length: shardCount }, (_, shard) => ({ shard, n: -1 })).filter(
-    ({ shard }) => !used.has(shard),
-  )
+  const unused = range(0, shardCount).flatMap((shard) => (used.has(shard) ? [] : [{ shard, n: -1 }]))
   const idle = heads.filter((head) => lastOf(head) < now - idleMs)
   const candidates = [idle, unused, heads].find(({ length }) => length > 0) as { shard: number; n: number }[]
   return candidates[Math.floor(Math.random() * candidates.length)] as { shard: number; n: number }

@@ -77,10 +77,7 @@ function logOutput(descriptor: number): DestinationStream {
 }
 
 function lostLine(count: number, reason: string): string {
-  const record = {
-    level: 'warn',
-    time: new Date().toISOString(),
-    msg: `${count} lines of this log are lost: ${reason}`,
-  }
+  const time = new Date().toISOString()
+  const record = { level: 'warn', time, msg: `${count} lines of this log are lost: ${reason}` }
   return `${JSON.stringify(record)}\n`
 }

@@ -67,13 +67,9 @@ export async function startTracing(service: string, env: NodeJS.ProcessEnv, log:
   return otlpTracing(service, settings, (error) => {
     if (performance.now() < quietUntil) return
     quietUntil = performance.now() + quietMs
+    const message = 'the collector of traces did not accept spans; this warning appears at most once a minute'
     // Logs outside of any request. Otherwise the line would have the trace ids of the request during which the export began.
-    within(undefined, () =>
-      log.warn(
-        { reason: errorType(error) },
-        'the collector of traces did not accept spans; this warning appears at most once a minute',
-      ),
-    )
+    within(undefined, () => log.warn({ reason: errorType(error) }, message))
   })
 }
 

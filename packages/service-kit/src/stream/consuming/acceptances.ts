@@ -32,10 +32,7 @@ export function createAcceptances(
   return (entries) => {
     // The sidecar has its own connection to Kafka, so events are handled even if the service cannot reach Kafka.
     const reading = earlierDeadLetters?.(topic, oldestOf(entries, now().getTime())).catch((err: unknown) => {
-      log.warn(
-        { topic, err },
-        'Kafka does not return earlier dead letters, so a rebuild may leave out records that are handled now',
-      )
+      log.warn({ topic, err }, unread)
       return undefined
     })
     return async (results) => {
@@ -53,6 +50,8 @@ export function createAcceptances(
     }
   }
 }
+
+const unread = 'Kafka does not return earlier dead letters, so a rebuild may leave out records that are handled now'
 
 /** Returns the earliest time of arrival; the given time if all records are later or have no time. */
 function oldestOf(entries: readonly BulkEntry[], now: number): number {
