@@ -80,14 +80,14 @@ export interface Decided {
  * Runs operations in sequence. If an operation wrote nothing, the bulk read may have left out its documents. So each of its missing keys is read with
  * a separate call. If one of these documents exists, all operations run again. New documents need no second read, because the guard of the write
  * confirms that they were absent.
- * @param options.isRead false if there was no bulk read, so missing documents are first read in bulk
+ * @param isRead false if there was no bulk read, so missing documents are first read in bulk
  */
 export async function decideAll(
   works: Work<unknown>[],
   read: Map<string, StoredDocument>,
   list: Pick<BatchLists, 'draft'>,
   sidecar: Sidecar,
-  { isRead } = { isRead: true },
+  isRead = true,
 ): Promise<Decided> {
   for (const asked = new Set<string>(); ; ) {
     const draft = list.draft()

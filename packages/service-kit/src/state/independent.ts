@@ -69,7 +69,7 @@ export function createIndependent(
     const { writes, saved } = await alone(async () => {
       watched.check(read)
       await list.open((keys) => sidecar.read(keys))
-      const { results, writes, draft } = await decideAll(works, read, list, sidecar, { isRead })
+      const { results, writes, draft } = await decideAll(works, read, list, sidecar, isRead)
       for (const [index, work] of works.entries()) batch.results.set(work, results[index] as Settled<unknown>)
       // The list is saved first, or together with the documents. After a crash, it may have slots whose documents are missing. Readers skip such slots.
       const lists = draft.writes()

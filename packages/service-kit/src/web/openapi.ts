@@ -39,7 +39,7 @@ export function openapiOf(documented: Documented): OpenApi {
     // This URL is relative to the document's URL, so it includes a proxy's path prefix.
     servers: [{ url: '.' }],
     ...(tracePage && { externalDocs: { description: 'Traces', url: tracePage } }),
-    paths: pathsOf(routes, refusals),
+    paths: pathsOf(routes, (operation) => operationOf(operation, refusals)),
     components: {
       schemas: {
         ...Object.fromEntries(routes.flatMap(modelsOf).map(({ name, schema }) => [name, schema])),
@@ -50,10 +50,11 @@ export function openapiOf(documented: Documented): OpenApi {
   return swaggerJsdoc({ definition, apis: commented, failOnErrors: true }) as OpenApi
 }
 
-function pathsOf(routes: readonly Route[], refusals: Refusals): Record<string, Record<string, object>> {
-  const paths: Record<string, Record<string, object>> = {}
+/** Returns the operations by path and method. */
+function pathsOf<T>(routes: readonly Route[], make: (operation: Route['operation']) => T) {
+  const paths: Record<string, Record<string, T>> = {}
   for (const { operation } of routes)
-    paths[operation.path] = { ...paths[operation.path], [operation.method]: operationOf(operation, refusals) }
+    paths[operation.path] = { ...paths[operation.path], [operation.method]: make(operation) }
   return paths
 }
 
@@ -132,13 +133,11 @@ const denials = {
 
 export async function secured(document: OpenApi, auth: Auth, routes: readonly Route[]): Promise<OpenApi> {
   const schemes = await securitySchemes(auth, routes)
-  const paths: OpenApi['paths'] = {}
-  for (const { operation } of routes) {
-    const { path, method, scope } = operation
+  const paths = pathsOf(routes, ({ path, method, scope }) => {
     const known = document.paths[path]?.[method]
     const security = Object.entries(schemes).map(([name, { type }]) => ({ [name]: type === 'oauth2' ? [scope] : [] }))
-    paths[path] = { ...paths[path], [method]: { ...known, security, responses: { ...known?.responses, ...denials } } }
-  }
+    return { ...known, security, responses: { ...known?.responses, ...denials } }
+  })
   return { ...document, paths, components: { ...document.components, securitySchemes: schemes } }
 }
 

@@ -18,25 +18,15 @@ export interface EffectsOptions {
   trust: Pick<Trust, 'requireGenuine'>
 }
 
-/** The effects that an event would have on the store. */
-export interface Effects {
-  /** True if a rebuild handles the event, and does not refuse it. */
-  isHandled: boolean
-  /** True if a document exists that the event's handler reads. */
-  isKnown: boolean
-  /** The changes of documents. */
-  writes: readonly StagedWrite[]
-}
-
-/** @throws {SidecarError} if the store does not answer */
-type EffectsOf = (topic: string, record: Evidence, source: IdSource) => Promise<Effects>
+type EffectsOf = ReturnType<typeof createEffects>
 
 /**
  * Creates the function that returns the effects of an event. It runs the reactions of a rebuild, which make no decisions, and drops their writes. Each
  * event needs new reactions, because they may remember writes.
  */
-export function createEffects({ rebuildOn, documents, trust }: EffectsOptions): EffectsOf {
-  return async (topic, record, source) => {
+export function createEffects({ rebuildOn, documents, trust }: EffectsOptions) {
+  /** @throws {SidecarError} if the store does not answer */
+  return async (topic: string, record: Evidence, source: IdSource) => {
     let isKnown = false
     const stage = createStage((tenant) => {
       const real = documents(tenant)
@@ -49,17 +39,19 @@ export function createEffects({ rebuildOn, documents, trust }: EffectsOptions): 
         },
       }
     })
+    /** `isHandled`: a rebuild handles the event, and does not refuse it. `isKnown`: a document exists that the event's handler reads. */
+    const effects = (isHandled: boolean, writes: readonly StagedWrite[]) => ({ isHandled, isKnown, writes })
     const handlers = rebuildOn(stage.documents)[topic]
-    if (!handlers) return { isHandled: false, isKnown, writes: [] }
+    if (!handlers) return effects(false, [])
     const intake = createIntake(handlers, (envelope, evidence) => trust.requireGenuine(topic, envelope, evidence))
     try {
       const taken = await intake(record, source)
       // Some writes only repeat what live reactions may leave out, such as unused claims. The handler then returns false.
       const writes = taken?.answer === true ? stage.writes().filter((write) => !isStored(write)) : []
-      return { isHandled: taken !== undefined, isKnown, writes }
+      return effects(taken !== undefined, writes)
     } catch (error) {
       if (isInfrastructure(error)) throw error
-      return { isHandled: false, isKnown, writes: [] }
+      return effects(false, [])
     }
   }
 }

@@ -12,16 +12,6 @@ import {
 /** Returns the reason why a service cannot use the stream; undefined if it can. The reason contains no secrets, so anyone may see it. */
 export type StreamCheck = () => Promise<string | undefined>
 
-export interface StreamUse {
-  /**
-   * The sidecar's consumer group, whose name is the sidecar's app id (components/kafka.yaml, consumerGroup). Undefined if the service consumes
-   * nothing.
-   */
-  group: string | undefined
-  reads: readonly string[]
-  writes: readonly string[]
-}
-
 export interface StreamAdmin {
   describeGroups(options: { groups: string[] }): Promise<Map<string, { state: string; members: { size: number } }>>
   topicUses(topics: string[]): Promise<ReadonlyMap<string, TopicUse>>
@@ -80,10 +70,12 @@ async function patiently<Answer>(ask: () => Promise<Answer>, retries = patience.
  * access. It checks the rights to all topics. It also checks that the consumer group has members, or is rebalancing because a replica starts.
  *
  * Each check opens a new connection, because the addresses of brokers can change.
+ * @param use.group the sidecar's consumer group, whose name is the sidecar's app id (components/kafka.yaml, consumerGroup). Undefined if the service
+ * consumes nothing
  */
 export function createStreamCheck(
   settings: StreamSettings,
-  { group, reads, writes }: StreamUse,
+  { group, reads, writes }: { group: string | undefined; reads: readonly string[]; writes: readonly string[] },
   { open = openAdmin, warn = () => {} }: StreamCheckOptions = {},
 ): StreamCheck {
   const connection = connectionOf(settings)

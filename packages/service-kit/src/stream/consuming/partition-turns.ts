@@ -5,14 +5,7 @@ import type { BulkEntry } from '../log/record.ts'
 /** The turn of a delivery, among the deliveries of the same partition. */
 export type Turn = ReturnType<ReturnType<typeof createPartitionTurns>['begin']>
 
-interface Partition {
-  turn: { isOver: boolean }
-  steps: Promise<unknown>
-  /** The end of the last delivery, by `performance.now()`. */
-  endedAt: number
-  /** The contents of records with a dead letter, by position. A topic that was created again has other records at these positions. */
-  deadLetters: LRUCache<string, string>
-}
+type Partition = ReturnType<typeof newPartition>
 
 /** The number of dead letters that are remembered for a partition. After a restart, the sidecar repeats the records of about a second. */
 const maxDeadLetters = 1_000
@@ -69,11 +62,13 @@ export function createPartitionTurns() {
   }
 }
 
-const newPartition = (): Partition => ({
+const newPartition = () => ({
   turn: { isOver: true },
-  steps: Promise.resolve(),
+  steps: Promise.resolve() as Promise<unknown>,
+  /** The end of the last delivery, by `performance.now()`. */
   endedAt: Number.NEGATIVE_INFINITY,
-  deadLetters: new LRUCache({ max: maxDeadLetters }),
+  /** The contents of records with a dead letter, by position. A topic that was created again has other records at these positions. */
+  deadLetters: new LRUCache<string, string>({ max: maxDeadLetters }),
 })
 
 const positionIn = ({ metadata }: BulkEntry): string => `${metadata.__partition}/${metadata.__offset}`
