@@ -51,7 +51,7 @@ export interface Entity<S, V, C extends object> {
   page(tenant: Pick<Tenant, 'id'>, options: PageOptions): Promise<Page<V>>
 }
 
-interface Context {
+export interface EntityContext {
   /** The AppId and AppName of the service's events. */
   app: { id: string; name: string }
   documents: DocumentsOf
@@ -64,7 +64,7 @@ interface Context {
 /** Creates the entities of a declaration: their reactions, rebuild, commands and reads. */
 export function openEntity<S, V, T extends OwnType, F extends EventName, O extends EventName, C extends object>(
   definition: EntityDefinition<S, V, T, F, O, C>,
-  { app, documents, publish, now, newId, log }: Context,
+  { app, documents, publish, now, newId, log }: EntityContext,
 ): Entity<S, V, C> {
   const any: AnyDefinition<S, V> = definition
   const { name, facts, on: deciders = {}, id: idOfPayload, answersRequest, view } = any
@@ -275,9 +275,8 @@ function passOn(): void {
 function idSource(newId: () => string): (index: number) => string {
   const ids: string[] = []
   return (index) => {
-    const id = ids[index] ?? newId()
-    ids[index] = id
-    return id
+    ids[index] ??= newId()
+    return ids[index]
   }
 }
 

@@ -234,9 +234,7 @@ export function createAnnouncing(options: Options): Announcing & { writer: Regis
       for (const { Id } of events) if (!document?.pending?.delete(Id)) known.set(Id, true)
     },
 
-    onVisit(name, visit) {
-      visits.set(name, visit)
-    },
+    onVisit: (name, visit) => void visits.set(name, visit),
 
     async sweep() {
       if (visits.size === 0) return

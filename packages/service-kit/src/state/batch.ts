@@ -69,17 +69,10 @@ export function batched(
  */
 export const askedOneByOneFrom = 3
 
-/** The outcome of a batch. It is valid only if `writes` and the writes of `draft` are stored. */
-export interface Decided {
-  results: Settled<unknown>[]
-  writes: Write[]
-  draft: BatchDraft
-}
-
 /**
  * Runs operations in sequence. If an operation wrote nothing, the bulk read may have left out its documents. So each of its missing keys is read with
  * a separate call. If one of these documents exists, all operations run again. New documents need no second read, because the guard of the write
- * confirms that they were absent.
+ * confirms that they were absent. The results are valid only if `writes` and the writes of `draft` are stored.
  * @param isRead false if there was no bulk read, so missing documents are first read in bulk
  */
 export async function decideAll(
@@ -88,7 +81,7 @@ export async function decideAll(
   list: Pick<BatchLists, 'draft'>,
   sidecar: Sidecar,
   isRead = true,
-): Promise<Decided> {
+): Promise<{ results: Settled<unknown>[]; writes: Write[]; draft: BatchDraft }> {
   for (const asked = new Set<string>(); ; ) {
     const draft = list.draft()
     const stage = createStage(read, draft)
@@ -131,7 +124,7 @@ function createStage(read: Map<string, StoredDocument>, draft: BatchDraft) {
   /**
    * Returns the writes, and the results. If a document cannot be written as JSON, for example because it nests too deep, all operations on this document fail.
    */
-  function writes(works: Work<unknown>[], results: Settled<unknown>[]): Pick<Decided, 'writes' | 'results'> {
+  function writes(works: Work<unknown>[], results: Settled<unknown>[]) {
     const written: Write[] = []
     const failures = new Map<string, Settled<unknown>>()
     for (const [key, { value }] of staged) {

@@ -31,36 +31,7 @@ export interface Evidence {
 
 type Claim = Pick<ReceivedEnvelope, 'AppId' | 'AppName' | 'Name' | 'TenantID'>
 
-/** The rights of publishers. The ids of envelopes must be in lower case, as `parseEnvelope` returns them. */
-export interface Trust {
-  /**
-   * Applies the rules that trust.json cannot change. Our services may publish only their own events, and other applications may not write to topics
-   * that belong to our services.
-   * @throws {UntrustedError}
-   */
-  requireGenuine(topic: string, envelope: Claim, evidence: Evidence): void
-  /**
-   * Applies the rules of `requireGenuine`, and the publisher's rights in trust.json.
-   * @throws {UntrustedError}
-   */
-  requireTrusted(topic: string, envelope: Claim, evidence: Evidence): void
-  /**
-   * Checks an envelope that a caller sends through a service. The envelope must not have the AppId of one of our services. With authentication, the
-   * envelope's application must be listed with the caller's API key, and the TenantID must be allowed. Without authentication, the rules of
-   * `requireTrusted` apply.
-   * @param caller the authenticated caller; undefined without authentication
-   * @throws {UntrustedError}
-   */
-  requireAdmitted(topic: string, envelope: Claim, caller: { key?: string; tenant: { id: string } } | undefined): void
-  /**
-   * Returns the signature for an event of our services; undefined if no key is set.
-   * @throws {Error} if publishers.json does not list the event
-   */
-  sign(topic: string, envelope: Claim, value: Uint8Array): string | undefined
-  /** Returns an operator's signature for an event of our services; undefined if no key is set. */
-  vouch(envelope: Claim, value: Uint8Array): string | undefined
-  asksForSignature(appendedAt: number): boolean
-}
+export type Trust = ReturnType<typeof createTrust>
 
 export interface TrustOptions {
   publishers: Publishers
@@ -70,7 +41,8 @@ export interface TrustOptions {
   signedSince: number
 }
 
-export function createTrust({ publishers, file, signer, signedSince }: TrustOptions): Trust {
+/** Creates the rights of publishers. The ids of envelopes must be in lower case, as `parseEnvelope` returns them. */
+export function createTrust({ publishers, file, signer, signedSince }: TrustOptions) {
   const services = byAppId(publishers.services, ({ name, publishes }) => ({ name, publishes: namesByTopic(publishes) }))
   const serviceNames = new Set([...services.values()].map(({ name }) => name))
   const outside = outsideRefusals(publishers)
@@ -132,13 +104,29 @@ export function createTrust({ publishers, file, signer, signedSince }: TrustOpti
 
   return {
     asksForSignature,
-    requireGenuine: isOurs,
+    /**
+     * Applies the rules that trust.json cannot change. Our services may publish only their own events, and other applications may not write to topics
+     * that belong to our services.
+     * @throws {UntrustedError}
+     */
+    requireGenuine: isOurs as (topic: string, envelope: Claim, evidence: Evidence) => void,
 
-    requireTrusted(topic, claim, evidence) {
+    /**
+     * Applies the rules of `requireGenuine`, and the publisher's rights in trust.json.
+     * @throws {UntrustedError}
+     */
+    requireTrusted(topic: string, claim: Claim, evidence: Evidence): void {
       if (!isOurs(topic, claim, evidence)) requireListed(topic, claim, remedyOnStream)
     },
 
-    requireAdmitted(topic, claim, caller) {
+    /**
+     * Checks an envelope that a caller sends through a service. The envelope must not have the AppId of one of our services. With authentication, the
+     * envelope's application must be listed with the caller's API key, and the TenantID must be allowed. Without authentication, the rules of
+     * `requireTrusted` apply.
+     * @param caller the authenticated caller; undefined without authentication
+     * @throws {UntrustedError}
+     */
+    requireAdmitted(topic: string, claim: Claim, caller: { key?: string; tenant: { id: string } } | undefined): void {
       const { AppId, TenantID = '' } = claim
       const service = services.get(AppId)
       if (service)
@@ -155,7 +143,11 @@ export function createTrust({ publishers, file, signer, signedSince }: TrustOpti
       if (!isNamed) throw listedBut(AppId, otherTenant, remedyAtGateway)
     },
 
-    sign(topic, claim, value) {
+    /**
+     * Returns the signature for an event of our services; undefined if no key is set.
+     * @throws {Error} if publishers.json does not list the event
+     */
+    sign(topic: string, claim: Claim, value: Uint8Array): string | undefined {
       if (publishes(claim, topic)) return signer?.sign(value)
       const { AppId, AppName, Name } = claim
       throw new Error(
@@ -163,7 +155,9 @@ export function createTrust({ publishers, file, signer, signedSince }: TrustOpti
       )
     },
 
-    vouch: ({ AppId }, value) => (services.has(AppId) ? signer?.sign(value) : undefined),
+    /** Returns an operator's signature for an event of our services; undefined if no key is set. */
+    vouch: ({ AppId }: Pick<Claim, 'AppId'>, value: Uint8Array) =>
+      services.has(AppId) ? signer?.sign(value) : undefined,
   }
 }
 

@@ -5,11 +5,7 @@ import { HttpProblem } from './problems.ts'
 import { callerOf } from './security.ts'
 
 /** The settings of section `Limits`, in requests per minute; 0 for no limit. */
-export interface Limits {
-  AddressPerMinute: number
-  CallerPerMinute: number
-  TenantPerMinute: number
-}
+export type Limits = Record<'AddressPerMinute' | 'CallerPerMinute' | 'TenantPerMinute', number>
 
 const none: Limits = { AddressPerMinute: 0, CallerPerMinute: 0, TenantPerMinute: 0 }
 

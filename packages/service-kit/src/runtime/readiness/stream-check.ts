@@ -158,10 +158,7 @@ function reasonOf(error: unknown, asked: string): string {
   return `${asked} cannot be described: ${names.at(-1)}`
 }
 
-export interface TopicUse {
-  read: boolean
-  write: boolean
-}
+export type TopicUse = Record<'read' | 'write', boolean>
 
 /** The positions of the operations in Kafka's bit field of a user's rights (KIP-430). */
 const bits = { read: 3, write: 4 }

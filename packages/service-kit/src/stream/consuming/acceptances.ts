@@ -12,7 +12,8 @@ import {
 } from '../log/record.ts'
 import type { EventHandlerOptions, Result } from './event-handler.ts'
 
-interface AcceptanceOptions extends Pick<EventHandlerOptions, 'app' | 'publish' | 'now' | 'log'> {
+export interface AcceptanceOptions extends Pick<EventHandlerOptions, 'app' | 'publish' | 'now' | 'log'> {
+  /** Left out if the records of a delivery have no dead letters of earlier processes. */
   earlierDeadLetters?: EarlierDeadLetters
 }
 

@@ -49,9 +49,7 @@ export function createPartitionTurns() {
           return result
         },
         /** Notes that the record has a dead letter. */
-        noteDeadLetter(entry: BulkEntry) {
-          deadLetters.set(positionIn(entry), contentOf(entry))
-        },
+        noteDeadLetter: (entry: BulkEntry) => void deadLetters.set(positionIn(entry), contentOf(entry)),
         /** Returns true if this process wrote a dead letter of the record, in this delivery or an earlier one. */
         hasDeadLetter(entry: BulkEntry): boolean {
           const content = deadLetters.size > 0 ? deadLetters.get(positionIn(entry)) : undefined
