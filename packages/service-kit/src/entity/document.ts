@@ -26,18 +26,10 @@ export interface EntityDocument<S> {
   held?: FullEvent[]
 }
 
-interface Origin {
-  correlationId: string
-  traceId: string
-  tenant?: string
-  user?: string
-}
+type Origin = Record<'correlationId' | 'traceId', string> & Partial<Record<'tenant' | 'user', string>>
 
 /** An own event of a document. The mark is empty for an event that is announced again. */
-export interface Entry {
-  event: FullEvent
-  mark: Mark
-}
+export type Entry = { event: FullEvent; mark: Mark }
 
 // biome-ignore lint/suspicious/noExplicitAny: the runtime of an entity treats all declarations alike
 export type AnyDefinition<S, V> = EntityDefinition<S, V, any, any, any, any>

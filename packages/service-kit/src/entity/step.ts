@@ -109,7 +109,7 @@ export function rulesOf<S, V>(definition: AnyDefinition<S, V>) {
     const tenant = change.isRequest ? { id: caller.id || (owner?.id ?? ''), userId: caller.userId } : (owner ?? caller)
     const correlationId = change.correlationId ?? origin?.correlationId ?? traceId
     const [fresh, again]: [Entry[], Entry[]] = [[], []]
-    for (const [event, payload] of listOf(outputs).flatMap((output) => Object.entries(output))) {
+    for (const [event, payload] of [outputs || []].flat().flatMap((output) => Object.entries(output))) {
       const type = types.get(event) as EventName | undefined
       if (type === undefined) throw new Error(`${event} is not an event of the entity ${name}`)
       if (payload === undefined) continue
@@ -198,8 +198,3 @@ const nothing = { document: undefined, fresh: [], announce: [], isChanged: false
 /** Returns the headers of an own event; undefined if it has none. */
 const headersOf = (cause: string | undefined, revision: number | undefined) =>
   cause === undefined ? undefined : { CausationId: cause, ...(revision !== undefined && { Revision: revision }) }
-
-function listOf(outputs: Decision<EventName>): object[] {
-  if (!outputs) return []
-  return Array.isArray(outputs) ? outputs : [outputs]
-}

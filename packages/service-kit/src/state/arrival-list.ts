@@ -22,11 +22,7 @@ export interface Chunk {
   at: number[]
 }
 
-interface Head {
-  shard: number
-  n: number
-  chunk: Chunk
-}
+type Head = { shard: number; n: number; chunk: Chunk }
 
 /** Returns the newest chunk of each used shard. This takes two or three bulk reads. */
 export async function readHeads(read: Read, space = ''): Promise<Head[]> {
@@ -69,10 +65,7 @@ export interface BatchDraft extends Draft {
 export type BatchLists = BatchWriter<BatchDraft>
 
 /** The properties of an operation that concern its list. A space is the key prefix of a tenant, and each tenant has one list. */
-interface Listed {
-  space?: string
-  announces?: boolean
-}
+type Listed = { space?: string; announces?: boolean }
 
 /** Returns the process's list writers for these operations, and its register if one of them announces events. */
 export type ArrivalLists = (works: readonly Listed[]) => BatchLists

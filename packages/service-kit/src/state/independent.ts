@@ -24,10 +24,7 @@ interface Batch {
 }
 
 /** The outcome of a save: the keys of the documents that were not written, and the error if there are such keys. */
-interface Saved {
-  error: unknown
-  missing: Set<string>
-}
+type Saved = { error: unknown; missing: Set<string> }
 
 const allSaved: Saved = { error: undefined, missing: new Set() }
 

@@ -69,10 +69,7 @@ export async function readPage<T>(reader: Reader, options: PageOptions, load: Lo
   return { items, next: positions.length > 0 ? encodeCursor(positions) : null }
 }
 
-interface Entry {
-  id: string
-  slot: string
-}
+type Entry = Record<'id' | 'slot', string>
 
 const idsOf = (entries: readonly Entry[]) => entries.map(({ id }) => id)
 

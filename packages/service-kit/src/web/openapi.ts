@@ -108,12 +108,10 @@ function problemsOf({ method, path, inputs, refusals: codes }: Route['operation'
   return Object.fromEntries(Array.from(meanings, ([status, meaning]) => [status, problemAnswer(meaning)]))
 }
 
-function problemAnswer(description: string): object {
-  return {
-    description,
-    content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
-  }
-}
+const problemAnswer = (description: string): object => ({
+  description,
+  content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+})
 
 const contentOf = (schema: Schema, types: readonly string[] | undefined) =>
   Object.fromEntries((types ?? ['application/json']).map((type) => [type, { schema }]))

@@ -82,10 +82,7 @@ export function site({ policy, read }: Site): RequestHandler {
 const swaggerOptions = { validatorUrl: null }
 
 /** The sign-in options of swagger-ui-express, and the origins to which the page may send requests. */
-export interface PageSignIn {
-  oauth: object
-  origins: () => Promise<string[]>
-}
+export type PageSignIn = { oauth: object; origins: () => Promise<string[]> }
 
 /** Serves the interactive page of the API. It loads only its own files and the OpenAPI document, and runs no inline script. */
 export function docs(title: string, signIn: PageSignIn | undefined): Router {

@@ -5,10 +5,7 @@ import type { Logger } from '../telemetry/log.ts'
 import type { Mask } from '../telemetry/mask.ts'
 
 /** The error of one field. `pointer` is a JSON pointer into the body, or the name of a header or parameter. */
-export interface FieldError {
-  pointer: string
-  detail: string
-}
+export type FieldError = Record<'pointer' | 'detail', string>
 
 interface ProblemOptions {
   detail: string

@@ -130,12 +130,7 @@ export function createDryRun({ reactionsOn, documents, trust, refusals, mask }: 
 type Content = ReturnType<typeof contentOf>
 
 /** The surroundings of one call of a handler. */
-interface On {
-  documents: DocumentsOf
-  publish: Publish
-  judge: Judge
-  reading: Reading
-}
+type On = { documents: DocumentsOf; publish: Publish; judge: Judge; reading: Reading }
 
 /** Publishes nothing, and trusts each event. */
 const free = { publish: async () => {}, judge: () => {} }

@@ -75,10 +75,7 @@ export interface Address {
   variable: string
 }
 
-export interface Listener {
-  server: Server
-  drain: () => Promise<void>
-}
+export type Listener = { server: Server; drain: () => Promise<void> }
 
 /** Thrown if the port is in use. `message` contains the fix. */
 export class PortTakenError extends Error {

@@ -31,10 +31,7 @@ export interface ConsumerOptions
   tracing?: Tracing | undefined
 }
 
-interface Status {
-  entryId: string
-  status: 'SUCCESS' | 'RETRY'
-}
+type Status = { entryId: string; status: 'SUCCESS' | 'RETRY' }
 
 export type Consumer = ReturnType<typeof createConsumer>
 

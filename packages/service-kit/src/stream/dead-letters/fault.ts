@@ -51,16 +51,11 @@ export function faultOf(error: unknown, refusals: ReadonlySet<string>, mask: Pic
   if (!(error instanceof HandlerError)) return { code: 'internal-error', detail: describe(error, mask) }
   const { cause } = error
   if (cause instanceof SidecarError) return { code: 'refused', detail: mask.text(cause.message) }
-  const code = refusalCode(cause, refusals)
-  if (code !== undefined) return { code, detail: mask.text((cause as Error).message) }
+  const code = cause instanceof Error ? (cause as NodeJS.ErrnoException).code : undefined
+  if (code !== undefined && refusals.has(code)) return { code, detail: mask.text((cause as Error).message) }
   const what = cause instanceof EnvelopeError ? 'the handler made an invalid event: ' : ''
   return { code: 'handler-error', detail: `${what}${describe(cause, mask)}` }
 }
 
 const describe = (error: unknown, mask: Pick<Mask, 'text'>): string =>
   error instanceof Error ? mask.text(`${error.name}: ${error.message}`) : 'unknown'
-
-function refusalCode(error: unknown, refusals: ReadonlySet<string>): string | undefined {
-  const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined
-  return code !== undefined && refusals.has(code) ? code : undefined
-}

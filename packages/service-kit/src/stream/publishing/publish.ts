@@ -39,10 +39,7 @@ export class RefusedEventError extends Error {
   }
 }
 
-export interface Forwarded {
-  envelope: ReceivedEnvelope
-  value: Uint8Array
-}
+export type Forwarded = { envelope: ReceivedEnvelope; value: Uint8Array }
 
 /** Publishes the envelope of another publisher, unchanged and unsigned. Resolves when the broker has the record. */
 export type Forward = (topic: string, key: string | undefined, forwarded: Forwarded) => Promise<void>
