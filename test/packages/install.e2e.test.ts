@@ -83,7 +83,7 @@ describe('the installation of the packages', () => {
   it('names the lines of the TypeScript in stack traces', () => {
     const script = `const { readSettings } = await import('@orderflow/service-kit')
       try { readSettings({ root: new URL('missing/', import.meta.url) }, {}) } catch ({ stack }) { console.log(stack) }`
-    const file = 'service-kit/src/runtime/settings.ts'
+    const file = 'service-kit/src/runtime/settings/settings.ts'
     const lines = readFileSync(join(repository, 'packages', file), 'utf8').split('\n')
     const lineIn = (stack: string, extension: string) => {
       const [, line] = new RegExp(`/@orderflow/${file.replace(/ts$/, extension)}:(\\d+)`).exec(stack) ?? []

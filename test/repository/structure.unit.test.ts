@@ -194,7 +194,10 @@ describe('the structure of the code', () => {
   })
 
   it('imports OpenTelemetry’s SDK in one file, which is loaded only if a collector is set', () => {
-    const [sdk, loader] = ['packages/service-kit/src/telemetry/otel.ts', 'packages/service-kit/src/runtime/run.ts']
+    const [sdk, loader] = [
+      'packages/service-kit/src/telemetry/otel.ts',
+      'packages/service-kit/src/runtime/process/run.ts',
+    ]
     const using = everyFile.filter((file) => !isTest(file) && file.text.includes("'@opentelemetry/"))
     expect(using.map(({ path }) => path)).to.deep.equal([sdk])
     const loading = everyFile.filter((file) => !isTest(file) && file.imports.includes(sdk))

@@ -13,7 +13,7 @@ const ofSelfSigned = ['cert_chain_of_trust', 'cert_revocation']
 /** A warning about the scanning machine, which has no GOST ciphers. Services never offer these ciphers. */
 const ofTheScanner = ['engine_problem']
 
-/** The limit of open connections per port (packages/service-kit/src/runtime/listener.ts). */
+/** The limit of open connections per port (packages/service-kit/src/runtime/process/listener.ts). */
 const kept = 4_000
 
 describe('the listener of a running service', () => {

@@ -13,10 +13,10 @@ export {
   type ServiceDefinition,
   type ServiceParts,
 } from './runtime/define-service.ts'
-export type { DryRunRecord, Verdict } from './runtime/dry-run.ts'
-export { run } from './runtime/run.ts'
-export { baseSections, otherNames, section } from './runtime/sections.ts'
-export { type BaseSettings, readSettings, SettingsError } from './runtime/settings.ts'
+export type { DryRunRecord, Verdict } from './runtime/dry-run/dry-run.ts'
+export { run } from './runtime/process/run.ts'
+export { baseSections, otherNames, section } from './runtime/settings/sections.ts'
+export { type BaseSettings, readSettings, SettingsError } from './runtime/settings/settings.ts'
 export { OverloadError } from './sidecar/batcher.ts'
 export { SidecarError, UncertainError } from './sidecar/sidecar.ts'
 export { createDocuments, type Documents, type DocumentsOf } from './state/documents.ts'
@@ -37,25 +37,19 @@ export { readTrust, type TrustSettings } from './trust/read-trust.ts'
 export { UntrustedError } from './trust/trust.ts'
 export { hiddenErrors } from './web/body.ts'
 export { createStreams, type Send, type Streams } from './web/event-stream.ts'
-export type { Input, Inputs } from './web/input.ts'
 export {
-  amountRule,
   bodyReader,
-  contractFields,
-  dateTime,
-  guidText,
+  type Input,
+  type Inputs,
   idempotencyKey,
   jsonBody,
-  type Model,
-  model,
-  pageOf,
   pageOptions,
   pathId,
   pathWord,
   queryId,
   queryWord,
-  text,
 } from './web/input.ts'
+export { amountRule, contractFields, dateTime, guidText, type Model, model, pageOf, text } from './web/model.ts'
 export type { Site, SiteFile, StaticFile } from './web/pages.ts'
 export { HttpProblem, invalid, notFound, unavailable } from './web/problems.ts'
 export { type Answer, type Context, type Route, route } from './web/route.ts'

@@ -5,7 +5,7 @@ import { timeLimit } from '../src/limits.ts'
 import { openInspector } from './support/open-inspector.ts'
 
 const program = `
-const { channelTimeouts, publicBounds, tlsOptions } = await import('./src/runtime/listener.ts')
+const { channelTimeouts, publicBounds, tlsOptions } = await import('./src/runtime/process/listener.ts')
 const timesOf = ({ headersTimeout, requestTimeout, keepAliveTimeout }) => [headersTimeout, requestTimeout, keepAliveTimeout]
 console.log(JSON.stringify([...timesOf(channelTimeouts), ...timesOf(publicBounds), tlsOptions.handshakeTimeout]))
 `

@@ -37,9 +37,8 @@ export function* problemsOf(application: Application): Generator<string> {
   yield* portProblems(application)
 }
 
-function hasField(event: string, field: string): boolean {
-  return eventTypes.some((type) => type.startsWith(`${event}@`) && payloadFields(type).includes(field))
-}
+const hasField = (event: string, field: string): boolean =>
+  eventTypes.some((type) => type.startsWith(`${event}@`) && payloadFields(type).includes(field))
 
 const hasSchema = (event: string) => (eventNames as readonly string[]).includes(event)
 const unknownEvent = (event: string) =>

@@ -82,11 +82,7 @@ export function parseApiKeys(text: string): ApiKeyRecord[] {
   throw new ApiKeysError(`${problem?.instancePath || 'the list'} ${problem?.message}`, { isText: true })
 }
 
-export interface ApiKeys {
-  /** Returns the caller of a key. Keys are found by their hash, so the response time reveals nothing about valid keys. */
-  find(key: string): Caller | undefined
-  close(): void
-}
+export type ApiKeys = ReturnType<typeof openApiKeys>
 
 /** The interval at which the file is checked for changes. A revoked key stays valid for at most this time. */
 const watchMs = 1_000
@@ -98,10 +94,10 @@ const watchMs = 1_000
  * @param onProblem receives each new problem of the file, with the effect of the problem and the next step
  * @throws {ApiKeysError} if this call cannot read the keys
  */
-export function openApiKeys(source: string, onProblem: (problem: string) => void): ApiKeys {
+export function openApiKeys(source: string, onProblem: (problem: string) => void) {
   if (source.trimStart().startsWith('[')) {
     const callers = callersOf(parseApiKeys(source))
-    return { find: (key) => callers.get(hashOf(key)), close() {} }
+    return { find: (key: string) => callers.get(hashOf(key)), close() {} }
   }
   let version = versionOf(source)
   let callers = callersOf(parseApiKeys(textOf(source)))
@@ -124,6 +120,7 @@ export function openApiKeys(source: string, onProblem: (problem: string) => void
     }
   }
   const watch = setInterval(look, watchMs).unref()
+  /** Returns the caller of a key. Keys are found by their hash, so the response time reveals nothing about valid keys. */
   const find = (key: string) => {
     const hash = hashOf(key)
     if (!callers.has(hash)) look()

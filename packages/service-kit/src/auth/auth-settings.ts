@@ -60,6 +60,5 @@ function isSecure(issuer: string): boolean {
 }
 
 /** Returns true if only programs of this machine can reach a listener on this host. */
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'))
-}
+export const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'))

@@ -45,17 +45,15 @@ export function createTokenVerifier(
 
 function callerOf(payload: JWTPayload, tenantClaim: string): Caller {
   const tenant = payload[tenantClaim] ?? ''
-  if (typeof tenant !== 'string' || tenant.length > 128) {
+  if (typeof tenant !== 'string' || tenant.length > 128)
     throw new TokenError(`its claim ${tenantClaim} must be a string of at most 128 characters`)
-  }
   const userId = String(payload.sub)
   return { id: `${payload.iss}|${userId}`, scopes: scopesOf(payload), tenant: { id: tenant, userId } }
 }
 
 /** Returns the scopes in the claim `scope` (RFC 9068, section 2.2.3), and in `scp`, which some issuers use instead. */
-function scopesOf({ scope, scp }: JWTPayload): Set<string> {
-  return new Set([scope, scp].flat().flatMap((some) => (typeof some === 'string' ? some.split(' ') : [])))
-}
+const scopesOf = ({ scope, scp }: JWTPayload): Set<string> =>
+  new Set([scope, scp].flat().flatMap((some) => (typeof some === 'string' ? some.split(' ') : [])))
 
 function wordsFor(error: errors.JOSEError, audience: string): string {
   if (error instanceof errors.JWTExpired) return 'it has expired; ask the issuer for a new one'
@@ -87,12 +85,7 @@ export class IssuerError extends Error {
   }
 }
 
-export interface Issuer {
-  /** Returns the issuer's metadata, and caches them. Failures are not cached. @throws {IssuerError} */
-  discover(): Promise<Discovery>
-  /** Returns the key that signed a token. @throws {IssuerError} */
-  key: JWTVerifyGetKey
-}
+export type Issuer = ReturnType<typeof createIssuer>
 
 const issuerTimeoutMs = timeLimit(3_000)
 
@@ -100,13 +93,15 @@ const issuerTimeoutMs = timeLimit(3_000)
  * Creates a client that finds an issuer's keys by OpenID Connect Discovery. It reads the keys again after 10 minutes. If a token has an unknown key,
  * it reads them earlier, but at most every 30 s. The previous keys stay valid while the issuer does not answer.
  */
-export function createIssuer(issuer: string): Issuer {
+export function createIssuer(issuer: string) {
   const discover = remembered(() => discoveryOf(issuer))
   let remote: ReturnType<typeof createRemoteJWKSet> | undefined
 
   return {
+    /** Returns the issuer's metadata, and caches them. Failures are not cached. @throws {IssuerError} */
     discover,
-    async key(header, token) {
+    /** Returns the key that signed a token. @throws {IssuerError} */
+    key: (async (header, token) => {
       const { jwks_uri } = await discover()
       remote ??= createRemoteJWKSet(new URL(jwks_uri), { timeoutDuration: issuerTimeoutMs })
       try {
@@ -118,7 +113,7 @@ export function createIssuer(issuer: string): Issuer {
         if (known) return createLocalJWKSet(known)(header, token)
         throw new IssuerError(issuer, 'does not answer with its keys', error)
       }
-    },
+    }) satisfies JWTVerifyGetKey,
   }
 }
 

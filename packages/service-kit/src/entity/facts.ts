@@ -1,4 +1,5 @@
 import { type EventName, type FullEvent, payloadFields, tenantOf, upcast } from '@orderflow/envelope'
+import { LRUCache } from 'lru-cache'
 
 /** A state that consists of events: at most one for each name. */
 export type Facts<N extends EventName> = { readonly [K in N]?: FullEvent<K> }
@@ -26,11 +27,7 @@ export function facts<const N extends EventName>(
 }
 
 /** Returns the state after an event. @throws what `settle` throws */
-export function collect<N extends EventName>(
-  { names, settle }: FactNames<N>,
-  state: Facts<N>,
-  event: FullEvent,
-): Facts<N> {
+export function collect<N extends EventName>({ names, settle }: FactNames<N>, state: Facts<N>, event: FullEvent) {
   const name = event.Name as EventName
   if (!(names as readonly EventName[]).includes(name)) return state
   const known = (state as Facts<EventName>)[name] as FullEvent | undefined
@@ -71,6 +68,24 @@ function picked(value: object, fields: readonly string[]): object {
   const [given, found] = [value as Record<string, unknown>, {} as Record<string, unknown>]
   for (const field of fields) if (given[field] !== undefined) found[field] = given[field]
   return found
+}
+
+/** More facts than a process saves during the usual delay of the log. */
+const maxSavedFacts = 2_000
+
+/**
+ * Creates the memory of the facts that this process saved last, which need no read when they arrive from the log.
+ * @param generation returns a number that changes when the store may have lost writes
+ */
+export function createRecentFacts(generation: () => number) {
+  const texts = new LRUCache<string, string>({ max: maxSavedFacts })
+  const keyOf = ({ Id }: FullEvent) => `${generation()}/${Id}`
+  // Reads only the fields that a fact keeps, because scenarios record the fields that a service reads.
+  const textOf = (event: FullEvent) => JSON.stringify(factOf(event))
+  return {
+    has: (event: FullEvent) => texts.get(keyOf(event)) === textOf(event),
+    add: (event: FullEvent) => void texts.set(keyOf(event), textOf(event)),
+  }
 }
 
 /** Compares two events by date, then Id, then content. The time of arrival has no influence, so a rebuild keeps the same events. */

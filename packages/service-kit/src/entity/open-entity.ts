@@ -1,16 +1,5 @@
-import { hash } from 'node:crypto'
-import {
-  deterministicId,
-  type EventName,
-  type FullEvent,
-  noTenant,
-  type Tenant,
-  tenantOf,
-  upcast,
-} from '@orderflow/envelope'
+import { type EventName, type FullEvent, type Tenant, tenantOf, upcast } from '@orderflow/envelope'
 import { isFromOutside, topicOfEvent } from '@orderflow/envelope/kafka'
-import { LRUCache } from 'lru-cache'
-import { stringify } from 'safe-stable-stringify'
 import { UncertainError } from '../sidecar/sidecar.ts'
 import type { DocumentsOf } from '../state/documents.ts'
 import type { Load, Page, PageOptions } from '../state/list-page.ts'
@@ -20,26 +9,11 @@ import { type Publish, requirePublishable } from '../stream/publishing/publish.t
 import { handled } from '../telemetry/context.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { createAnnounce } from './announcements.ts'
-import {
-  type Decision,
-  type DecisionContext,
-  type EntityDefinition,
-  keyReused,
-  type OwnType,
-  Refused,
-  type RequestContext,
-} from './entity.ts'
-import { causeIn, factOf } from './facts.ts'
-import {
-  type AnyDefinition,
-  type Change,
-  type EntityDocument,
-  type Entry,
-  maxCauses,
-  rulesOf,
-  type Step,
-  withTenant,
-} from './step.ts'
+import type { AnyDefinition, EntityDocument, Entry } from './document.ts'
+import { type EntityDefinition, type OwnType, Refused, type RequestContext } from './entity.ts'
+import { causeIn, createRecentFacts } from './facts.ts'
+import { createRequestKeys, fingerprintOf } from './request-keys.ts'
+import { type Change, rulesOf, type Step } from './step.ts'
 
 /** The result of a command. */
 export interface Done<V> {
@@ -77,7 +51,7 @@ export interface Entity<S, V, C extends object> {
   page(tenant: Pick<Tenant, 'id'>, options: PageOptions): Promise<Page<V>>
 }
 
-interface Context {
+export interface EntityContext {
   /** The AppId and AppName of the service's events. */
   app: { id: string; name: string }
   documents: DocumentsOf
@@ -87,46 +61,27 @@ interface Context {
   log: Pick<Logger, 'warn'>
 }
 
-/** The document of an Idempotency-Key: the entity for which it was used first, and the entity's revision at that moment. */
-interface Claim {
-  id: string
-  revision: number
-  /** The fingerprint of the first input. A rebuild cannot restore it. */
-  request?: string | undefined
-}
-
 /** Creates the entities of a declaration: their reactions, rebuild, commands and reads. */
 export function openEntity<S, V, T extends OwnType, F extends EventName, O extends EventName, C extends object>(
   definition: EntityDefinition<S, V, T, F, O, C>,
-  { app, documents, publish, now, newId, log }: Context,
+  { app, documents, publish, now, newId, log }: EntityContext,
 ): Entity<S, V, C> {
-  const { name, facts, answersRequest, view } = definition as AnyDefinition<S, V>
-  const rules = rulesOf(definition as AnyDefinition<S, V>)
+  const any: AnyDefinition<S, V> = definition
+  const { name, facts, on: deciders = {}, id: idOfPayload, answersRequest, view } = any
+  const commands = Object.entries(any.commands ?? {})
+  const rules = rulesOf(any)
   const announcing = () => documents('').announcing
   const announce = createAnnounce(publish, (key, events) => announcing().announced(key, events))
-  /** The texts of the facts that this process saved last, which need no read when they arrive from the log. */
-  const recentFacts = new LRUCache<string, string>({ max: maxSavedFacts })
-  // The generation changes when the store may have lost writes.
-  const factKey = ({ Id }: FullEvent) => `${documents('').generation()}/${Id}`
-  // Reads only the fields that a fact keeps, because scenarios record the fields that a service reads.
-  const factText = (event: FullEvent) => JSON.stringify(factOf(event))
-  const rememberFact = (event: FullEvent) => recentFacts.set(factKey(event), factText(event))
-  const deciders = (definition.on ?? {}) as unknown as Record<
-    string,
-    (event: FullEvent, state: S, context: DecisionContext) => Decision<EventName>
-  >
-  const commands = (definition.commands ?? {}) as Record<
-    string,
-    (input: unknown, state: S, context: DecisionContext) => Decision<EventName>
-  >
-  const idOfPayload = definition.id as (payload: unknown) => string
+  const recentFacts = createRecentFacts(() => documents('').generation())
   const keyOf = (id: string) => `${name}/${id}`
   const collectedNames: readonly string[] = facts?.names ?? []
-  requireOneSource(definition as AnyDefinition<unknown, unknown>, rules.names)
+  requireOneSource(any, rules.names)
   /** True if a reaction stores an own event that is only in the log. */
   const canArriveLater = facts !== undefined && rules.names.every(isFromOutside)
   /** Returns true if the events of a change are announced although the store does not answer. */
   const isOnlyAnnounced = ({ isRepeatable }: Change<S>) => canArriveLater && !isRepeatable
+
+  const keys = createRequestKeys(any, rules, { appId: app.id, documents, newId })
 
   /** Announces the entries that are perhaps not announced. */
   async function announceOpen(key: string, entries: readonly Entry[]): Promise<void> {
@@ -193,109 +148,56 @@ export function openEntity<S, V, T extends OwnType, F extends EventName, O exten
 
   async function react(event: FullEvent): Promise<boolean> {
     const isOwnFact = facts !== undefined && rules.isOwn(event.Name)
-    if (isOwnFact && recentFacts.get(factKey(event)) === factText(event)) return false
-    const decider = deciders[event.Name]
+    if (isOwnFact && recentFacts.has(event)) return false
+    const { Name: kind, Id: causeId, CorrelationId: correlationId, TraceId: traceId } = event
+    const decider = deciders[kind]
     const change: Change<S> = {
-      id: idOfPayload(event.Payload),
-      kind: event.Name,
-      tenant: tenantOf(event),
-      isRequest: false,
-      isRepeatable: true,
-      causeId: event.Id,
-      correlationId: event.CorrelationId,
-      traceId: event.TraceId,
-      now: now(),
-      newId: idSource(newId),
-      event: collectedNames.includes(event.Name) ? event : undefined,
+      ...{ id: idOfPayload(event.Payload), kind, tenant: tenantOf(event), causeId, correlationId, traceId },
+      ...{ isRequest: false, isRepeatable: true, now: now(), newId: idSource(newId) },
+      event: collectedNames.includes(kind) ? event : undefined,
       decide: decider && ((state, context) => decider(event, state, context)),
     }
     const saving = decider ? run(change) : save(change)
     passOn()
     const { isChanged } = await saving
-    if (isOwnFact) rememberFact(event)
+    if (isOwnFact) recentFacts.add(event)
     return isChanged
   }
 
-  const keyId = (kind: string, tenant: Tenant, key: string): string =>
-    // biome-ignore lint/plugin/no-spread-arguments: a request has at most one tenant
-    deterministicId(kind, ...withTenant(tenant, [app.id]), key)
-
-  /** Reserves an Idempotency-Key for an entity. Returns the claim of its first use, and whether this is the first use. */
-  function claim(
-    tenant: Pick<Tenant, 'id'>,
-    causeId: string,
-    id: string,
-    request?: string,
-  ): Promise<Claim & { isFirst: boolean }> {
-    const key = `${name}-request/${causeId}/claim`
-    return documents(tenant.id).change({
-      key,
-      beside: [keyOf(id)],
-      bytes: 1_000,
-      decide(stored) {
-        const known = stored.get<Claim>(key)
-        if (known) return { ...known, isFirst: false }
-        const revision = stored.get<EntityDocument<S>>(keyOf(id))?.revision ?? 0
-        const claimed = { id, revision, ...(request !== undefined && { request }) }
-        stored.write(claimed)
-        return { ...claimed, isFirst: true }
-      },
-    })
-  }
-
-  /** @throws {Refused} `idempotency-key-reused` if the key belongs to another entity, or if it is unknown whether it was used */
-  async function requireKey(tenant: Tenant, causeId: string, id: string, request: string): Promise<void> {
-    const { id: holder, revision, isFirst, request: first = request } = await claim(tenant, causeId, id, request)
-    if (holder !== id) throw keyReused(name, holder, `for another ${name}`)
-    if (first !== request) throw keyReused(name, id)
-    if (isFirst || facts) return
-    const document = await documentOf(tenant, id)
-    const isForgotten = (document?.revision ?? 0) - revision >= maxCauses && !rules.knowsCause(document, causeId)
-    if (isForgotten) throw keyReused(name, id, 'so long ago that its result is forgotten')
-  }
-
-  const idOf: Entity<S, V, C>['idOf'] = ({ tenant = noTenant, idempotencyKey }) =>
-    idempotencyKey === undefined ? newId() : keyId(name, tenant, idempotencyKey)
-
-  /** Returns the cause of a request's events, which is new if the request has no key. Events that occur once need a cause only for a key. */
-  function causeOf(tenant: Tenant, key: string | undefined, isCreation: boolean): string | undefined {
-    if (facts && (isCreation || key === undefined)) return undefined
-    return key === undefined ? newId() : keyId(isCreation ? `${name}-new` : `${name}-key`, tenant, key)
-  }
-
-  async function command(
-    kind: string,
-    given: string | undefined,
-    input: unknown,
-    { tenant, idempotencyKey, traceId }: RequestContext,
-  ): Promise<Done<V>> {
-    const isCreation = given === undefined
-    const id = given ?? idOf({ tenant, idempotencyKey })
-    const request = idempotencyKey === undefined ? undefined : fingerprintOf([kind, input])
-    const causeId = causeOf(tenant, idempotencyKey, isCreation)
-    if (request !== undefined && causeId !== undefined && !isCreation) await requireKey(tenant, causeId, id, request)
-    // Events that occur once can be announced again.
-    const isRepeatable = request !== undefined || (!isCreation && facts !== undefined)
-    const change: Change<S> = {
-      ...{ id, kind, tenant, causeId, traceId, isRequest: true, isCreation, request, isRepeatable },
-      ...{ now: now(), newId: idSource(newId) },
-      decide: (state, context) => (commands[kind] as (typeof commands)[string])(input, state, context),
-    }
-    let isStored = true
-    const step = await run(change, async (_, key) => {
-      try {
-        return await save(change, key)
-      } catch (error) {
-        if (!isOnlyAnnounced(change) || !isInfrastructure(error)) throw error
-        // A store that did not answer may still execute the write later. So the same decision is announced, with the same content.
-        isStored = false
-        log.warn({ err: error, id }, 'the store does not answer; the event is only announced, and stored later')
-        return rules.step(undefined, change, { app, mark: () => '', isAnnounced: () => false })
+  /** Returns the function that runs a command. */
+  const runOf =
+    ([kind, decide]: (typeof commands)[number]) =>
+    async (given: string | undefined, input: unknown, context: RequestContext): Promise<Done<V>> => {
+      const { tenant, idempotencyKey, traceId } = context
+      const isCreation = given === undefined
+      const id = given ?? keys.idOf({ tenant, idempotencyKey })
+      const request = idempotencyKey === undefined ? undefined : fingerprintOf([kind, input])
+      const causeId = keys.causeOf(tenant, idempotencyKey, isCreation)
+      if (request !== undefined && causeId !== undefined && !isCreation)
+        await keys.requireKey(tenant, causeId, id, request)
+      // Events that occur once can be announced again.
+      const isRepeatable = request !== undefined || (!isCreation && facts !== undefined)
+      const change: Change<S> = {
+        ...{ id, kind, tenant, causeId, traceId, isRequest: true, isCreation, request, isRepeatable },
+        ...{ now: now(), newId: idSource(newId) },
+        decide: (state, context) => decide(input, state, context),
       }
-    })
-    if (facts && isStored) for (const { event } of step.fresh) rememberFact(newestOf(event))
-    return { id, view: view(step.state, id) as V, isStored }
-  }
+      let isStored = true
+      const step = await run(change, async (_, key) => {
+        try {
+          return await save(change, key)
+        } catch (error) {
+          if (!isOnlyAnnounced(change) || !isInfrastructure(error)) throw error
+          // A store that did not answer may still execute the write later. So the same decision is announced, with the same content.
+          isStored = false
+          log.warn({ err: error, id }, 'the store does not answer; the event is only announced, and stored later')
+          return rules.step(undefined, change, { app, mark: () => '', isAnnounced: () => false })
+        }
+      })
+      if (facts && isStored)
+        for (const { event } of step.fresh) recentFacts.add(upcast(event as FullEvent<EventName>) as FullEvent)
+      return { id, view: view(step.state, id) as V, isStored }
+    }
 
   /** Adds an event of the log to the state, and decides nothing. @throws {Refused} `foreign-<name>` for an own event of another publisher */
   async function restore(event: FullEvent): Promise<boolean> {
@@ -304,13 +206,8 @@ export function openEntity<S, V, T extends OwnType, F extends EventName, O exten
     if (rules.isOwn(event.Name) && !isOurs && !isFromOutside(event.Name))
       throw new Refused(`foreign-${name}`, `this service did not announce the ${name}`)
     const cause = causeIn(event)
-    if (isOurs && cause !== undefined && answersRequest?.(event)) await claim(tenant, cause, id)
+    if (isOurs && cause !== undefined && answersRequest?.(event)) await keys.claim(tenant, cause, id)
     return (await save({ ...fixed, id, kind: event.Name, tenant, event })).isChanged
-  }
-
-  async function documentOf(tenant: Pick<Tenant, 'id'>, id: string): Promise<EntityDocument<S> | undefined> {
-    const found = await documents(tenant.id).read([keyOf(id)])
-    return found.get(keyOf(id))?.value as EntityDocument<S> | undefined
   }
 
   const load: Load<V> = async (ids, read) => {
@@ -324,20 +221,14 @@ export function openEntity<S, V, T extends OwnType, F extends EventName, O exten
 
   const own = [...rules.names]
   const collected = facts ? [...own.filter((event) => collectedNames.includes(event)), ...collectedNames] : own
-  const received = [...Object.keys(deciders), ...collectedNames].filter(
-    (event) => !rules.isOwn(event) || isFromOutside(event),
-  )
+  const isReceived = (event: string) => !rules.isOwn(event) || isFromOutside(event)
+  const received = [...Object.keys(deciders), ...collectedNames].filter(isReceived)
   return {
     name,
     reactions: byTopic(received, react),
     rebuild: byTopic(collected, restore),
-    do: Object.fromEntries(
-      Object.keys(commands).map((kind) => [
-        kind,
-        (id: string | undefined, input: unknown, context: RequestContext) => command(kind, id, input, context),
-      ]),
-    ) as Entity<S, V, C>['do'],
-    idOf,
+    do: Object.fromEntries(commands.map((one) => [one[0], runOf(one)])) as Entity<S, V, C>['do'],
+    idOf: keys.idOf,
     async get(tenant, id) {
       const [found] = await load([id], documents(tenant.id).read)
       return found?.item
@@ -355,13 +246,14 @@ export function openEntity<S, V, T extends OwnType, F extends EventName, O exten
       })
       await announceOpen(key, rules.entriesIn(document))
     },
-    state: async (tenant, id) => rules.currentState(await documentOf(tenant, id)),
+    async state(tenant, id) {
+      const found = await documents(tenant.id).read([keyOf(id)])
+      return rules.currentState(found.get(keyOf(id))?.value as EntityDocument<S> | undefined)
+    },
     page: (tenant, options) => documents(tenant.id).page(options, load),
   }
 }
 
-/** More facts than a process saves during the usual delay of the log. */
-const maxSavedFacts = 2_000
 /** An estimate of the largest usual document, for the limits of a batch. */
 const documentBytes = 8_000
 
@@ -370,9 +262,6 @@ const fixed = {
   ...{ causeId: undefined, decide: undefined, isRequest: false, isRepeatable: true },
   ...{ now: new Date(0), newId: () => '' },
 }
-
-/** Returns a short text for an input, whatever the sequence of its fields is. */
-const fingerprintOf = (input: unknown): string => hash('sha256', stringify(input) ?? '', 'base64url').slice(0, 16)
 
 /** Lets the next event of the key begin, because the change of this one is waiting to be saved. */
 function passOn(): void {
@@ -386,19 +275,13 @@ function passOn(): void {
 function idSource(newId: () => string): (index: number) => string {
   const ids: string[] = []
   return (index) => {
-    const id = ids[index] ?? newId()
-    ids[index] = id
-    return id
+    ids[index] ??= newId()
+    return ids[index]
   }
 }
 
-const newestOf = (event: FullEvent): FullEvent => upcast(event as FullEvent<EventName>) as FullEvent
-
 /** @throws {Error} if the events of the state could come from others, or in another sequence */
-function requireOneSource(
-  { name, events, facts, evolve }: AnyDefinition<unknown, unknown>,
-  names: readonly string[],
-): void {
+function requireOneSource<S, V>({ name, events, facts, evolve }: AnyDefinition<S, V>, names: readonly string[]): void {
   const wrong = facts ? undefined : names.find(isFromOutside)
   if (wrong)
     throw new Error(
@@ -410,10 +293,6 @@ function requireOneSource(
 
 function byTopic(names: readonly string[], handle: (event: FullEvent) => Promise<boolean>): Reactions<boolean> {
   const topics = Map.groupBy(new Set(names), (event) => topicOfEvent(event) as string)
-  return Object.fromEntries(
-    Array.from(topics, ([topic, events]) => [
-      topic,
-      Object.fromEntries(events.map((event) => [event, handle])) as Handlers<boolean>,
-    ]),
-  )
+  const handlers = (events: string[]) => Object.fromEntries(events.map((event) => [event, handle])) as Handlers<boolean>
+  return Object.fromEntries(Array.from(topics, ([topic, events]) => [topic, handlers(events)]))
 }

@@ -1,4 +1,5 @@
-import { type Model, pageOf, pageOptions, pathId, queryId } from '../web/input.ts'
+import { pageOptions, pathId, queryId } from '../web/input.ts'
+import { type Model, pageOf } from '../web/model.ts'
 import { type Route, route } from '../web/route.ts'
 import { Refused } from './entity.ts'
 import type { Entity } from './open-entity.ts'

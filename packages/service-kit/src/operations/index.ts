@@ -1,4 +1,4 @@
-export { createStreamCheck } from '../runtime/stream-check.ts'
+export { createStreamCheck } from '../runtime/readiness/stream-check.ts'
 export { createSidecar, type Sidecar, type Write } from '../sidecar/dapr-sidecar.ts'
 export { noteHeaders, replayedRecord } from '../stream/log/record.ts'
 export { createMetrics, metricSet } from '../telemetry/metrics.ts'

@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { DatabaseSync } from 'node:sqlite'
 import { noAnnouncing } from '../state/announcing.ts'
+import type { View } from '../state/batch.ts'
 import type { Documents } from '../state/documents.ts'
-import type { View } from '../state/unit-of-work.ts'
 import { type Handlers, wrapped } from '../stream/consuming/event-handler.ts'
 import { OperationError } from './terminal.ts'
 

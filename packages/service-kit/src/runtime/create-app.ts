@@ -6,9 +6,8 @@ import type { Sidecar } from '../sidecar/sidecar.ts'
 import { createDocuments, type DocumentsOf } from '../state/documents.ts'
 import { entityForm } from '../state/position-mark.ts'
 import type { StoreWatch } from '../state/store-watch.ts'
-import { unsuitable } from '../state/unit-of-work.ts'
 import { createAppChannel } from '../stream/consuming/app-channel.ts'
-import { createConsumers } from '../stream/consuming/consumer.ts'
+import { type Consumer, createConsumers } from '../stream/consuming/consumer.ts'
 import type { Handle, Reactions } from '../stream/consuming/event-handler.ts'
 import { createEarlierDeadLetters } from '../stream/dead-letters/earlier-dead-letters.ts'
 import { createAppendTimes } from '../stream/log/shared-admin.ts'
@@ -17,14 +16,15 @@ import { createTopicLimit } from '../stream/publishing/topic-limit.ts'
 import { handled, type Tracing, within } from '../telemetry/context.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
 import { readTrust } from '../trust/read-trust.ts'
-import { createWeb, type Part, type Readiness } from '../web/web.ts'
+import { createWeb } from '../web/web.ts'
 import type { Background, ServiceContext, ServiceDefinition, ServiceParts } from './define-service.ts'
-import { createDryRun, withDryRun } from './dry-run.ts'
-import { limitsOf } from './settings.ts'
-import { createStoredEffects } from './stored-effects.ts'
-import { createStreamCheck, type StreamCheck } from './stream-check.ts'
-import { createWatchOf } from './watch-store.ts'
-import { createWatchdog, groupReader, type Watchdog } from './watchdog.ts'
+import { createDryRun, type DryRunOptions, withDryRun } from './dry-run/dry-run.ts'
+import { createStoredEffects } from './dry-run/stored-effects.ts'
+import { createWatchOf } from './lost-writes/watch-store.ts'
+import { createReadiness } from './readiness/readiness.ts'
+import { createStreamCheck } from './readiness/stream-check.ts'
+import { createWatchdog, groupReader, type Watchdog } from './readiness/watchdog.ts'
+import { limitsOf } from './settings/settings.ts'
 
 export type AppDependencies<S extends object> = Pick<ServiceContext<S>, 'settings' | 'log' | 'now' | 'newId'> & {
   sidecar: Sidecar
@@ -89,23 +89,17 @@ export function createApp<S extends object>(
     blockedBy: storeWatch.blockedBy,
   }
   const consumers = createConsumers(parts.reactions, options)
+  const reactionsOn: DryRunOptions['reactionsOn'] = (on) => createParts(service, { ...context, ...on }).reactions
   const dryRun =
     reads.length > 0
-      ? createDryRun({
-          reactionsOn: (on) => createParts(service, { ...context, ...on }).reactions,
-          documents: context.documents,
-          trust,
-          refusals,
-          mask: log.mask,
-        })
+      ? createDryRun({ reactionsOn, documents: context.documents, trust, refusals, mask: log.mask })
       : undefined
   const warn = (warning: string) => log.warn(warning)
   const streamCheck = createStreamCheck(settings.Stream, { group, reads, writes }, { warn })
   const all = Object.values(consumers)
   const watchdog = createWatchdog({ read: groupReader(settings.Stream, app.Name, reads), log })
-  const deliverers = Object.fromEntries(
-    Object.entries(consumers).map(([topic, { deliver }]) => [topic, watchdog.watched(topic, deliver)]),
-  )
+  const watched = ([topic, { deliver }]: [string, Consumer]) => [topic, watchdog.watched(topic, deliver)]
+  const deliverers = Object.fromEntries(Object.entries(consumers).map(watched))
   const stalled = () => watchdog.stalled().values().next().value
   const stoppedBy = () => all.map(({ stoppedBy }) => stoppedBy()).find(Boolean) ?? stalled()
   const readiness = createReadiness(sidecar, streamCheck, stoppedBy, storeWatch)
@@ -113,25 +107,12 @@ export function createApp<S extends object>(
   metrics.stalled(reads, watchdog.stalled)
   return {
     web: createWeb({
-      title: app.Name,
-      description: service.description,
-      routes: parts.routes,
-      ...(parts.files && { files: parts.files }),
-      page: parts.page,
-      refusals: service.refusals,
-      problemMembers: service.problemMembers ?? {},
-      readiness,
-      stalled,
+      ...{ title: app.Name, description: service.description, refusals: service.refusals },
+      ...{ problemMembers: service.problemMembers ?? {}, routes: parts.routes, files: parts.files, page: parts.page },
+      ...{ hosts: settings.Web.Hosts, proxies: settings.Web.Proxies, limits: limitsOf(settings) },
+      ...{ tracePage: settings.Telemetry.TracePage, monitorPage: settings.Telemetry.MonitorPage },
+      ...{ readiness, stalled, auth, tracing, log, metrics },
       redelivered: () => all.flatMap((consumer) => consumer.redelivered()),
-      auth,
-      hosts: settings.Web.Hosts,
-      proxies: settings.Web.Proxies,
-      limits: limitsOf(settings),
-      tracing,
-      tracePage: settings.Telemetry.TracePage,
-      monitorPage: settings.Telemetry.MonitorPage,
-      log,
-      metrics,
     }),
     channel: createAppChannel({ token: channel.Token, consumers: deliverers, log }),
     metrics: withDryRun(metrics.listener, { dryRun, token: settings.DryRun.Token, log }),
@@ -197,35 +178,4 @@ function inSequence<R>(first: Handle<R>, second: Handle<R>): Handle<R> {
       const [one, other] = [await first(event), await second(event)]
       return one === false ? other : one
     })
-}
-
-/**
- * Creates the check that the sidecar, the store and the stream are ready.
- * @param stoppedBy returns the reason if the service no longer consumes a topic
- * @param watch reports whether the store lost writes, and whether events wait for a comparison
- */
-export function createReadiness(
-  sidecar: Pick<Sidecar, 'fault' | 'store' | 'storeFault'>,
-  stream: StreamCheck,
-  stoppedBy: () => string | undefined = () => undefined,
-  watch: Pick<StoreWatch, 'fault' | 'waits'> = { fault: async () => undefined, waits: () => undefined },
-): Readiness {
-  const checks = {
-    sidecar: () => sidecar.fault(),
-    // An error of `store` is ignored, because `fault` already reports a sidecar that does not answer.
-    store: async () => {
-      const [fault, wrong, lostWrites] = await Promise.all([
-        sidecar.storeFault(),
-        sidecar.store().then(unsuitable, () => undefined),
-        watch.fault(),
-      ])
-      return fault ?? wrong ?? lostWrites
-    },
-    stream: async () => stoppedBy() ?? (await stream()) ?? watch.waits(),
-  }
-  return async (excluded = new Set()) => {
-    const asked = Object.entries(checks).filter(([part]) => !excluded.has(part as Part))
-    const reasons = await Promise.all(asked.map(async ([part, check]) => [part, await check()]))
-    return Object.fromEntries(reasons.filter(([, reason]) => reason !== undefined))
-  }
 }

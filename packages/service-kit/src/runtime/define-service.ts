@@ -1,28 +1,21 @@
-import type { Entity } from '../entity/open-entity.ts'
-import type { DocumentsOf } from '../state/documents.ts'
+import type { Entity, EntityContext } from '../entity/open-entity.ts'
 import type { Reactions } from '../stream/consuming/event-handler.ts'
-import type { Forward, Publish } from '../stream/publishing/publish.ts'
+import type { Forward } from '../stream/publishing/publish.ts'
 import { addSources } from '../telemetry/constant-texts.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Trust } from '../trust/trust.ts'
-import type { Field } from '../web/input.ts'
+import type { Field } from '../web/model.ts'
 import type { Site, StaticFile } from '../web/pages.ts'
 import type { Refusals } from '../web/problems.ts'
 import type { Route } from '../web/route.ts'
-import type { Section } from './sections.ts'
-import type { BaseSettings } from './settings.ts'
+import type { Section } from './settings/sections.ts'
+import type { BaseSettings } from './settings/settings.ts'
 
-export interface ServiceContext<S extends object = object> {
-  /** The AppId and AppName of the service's events. */
-  app: { id: string; name: string }
+export interface ServiceContext<S extends object = object> extends EntityContext {
   settings: BaseSettings & S
   log: Logger
-  publish: Publish
   forward: Forward
   trust: Pick<Trust, 'requireAdmitted'>
-  documents: DocumentsOf
-  now: () => Date
-  newId: () => string
 }
 
 export interface Background {

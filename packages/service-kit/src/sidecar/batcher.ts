@@ -6,10 +6,7 @@ import { beginCall } from './handler-time.ts'
 /** Thrown if the queue is full, or if an item waited too long. The item's work has not begun, so callers may repeat it. */
 export class OverloadError extends Error {
   readonly code = 'overload'
-  constructor(message: string) {
-    super(message)
-    this.name = 'OverloadError'
-  }
+  override name = 'OverloadError'
 }
 
 export type Settled<R> = { ok: true; value: R } | { ok: false; error: unknown }
@@ -152,9 +149,8 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) =>
       // All callers learn of a failure before the next immediate.
       setImmediate(() => failures.clear())
     }
-    for (const [index, { settle }] of items.entries()) {
+    for (const [index, { settle }] of items.entries())
       settle(results[index] ?? { ok: false, error: new Error('the flush returned fewer results than items') })
-    }
   }
 
   async function settle(batch: typeof waiting) {
@@ -166,11 +162,7 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) =>
     end(batch, results)
   }
 
-  function nextArrival(): Promise<void> {
-    return new Promise((resolve) => {
-      arrived = resolve
-    })
-  }
+  const nextArrival = () => new Promise<void>((resolve) => (arrived = resolve))
 
   async function run() {
     const lateCheck = setInterval(() => dropLate(performance.now()), lateCheckMs).unref()

@@ -234,14 +234,10 @@ function stateItemOf({ key, value, guard }: Write) {
   }
 }
 
-function storeFaultOf(error: Error): string {
-  return unknownTable.exec(error.message)?.[0] ?? 'does not answer'
-}
+const storeFaultOf = (error: Error): string => unknownTable.exec(error.message)?.[0] ?? 'does not answer'
 
 /** Returns a view of the same bytes, because copying them would cause much garbage collection. */
-function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
-  return Buffer.from(buffer, byteOffset, byteLength)
-}
+const asBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer => Buffer.from(buffer, byteOffset, byteLength)
 
 function parse(key: string, data: Uint8Array): unknown {
   const value = parsedJson(asBuffer(data).toString())

@@ -86,10 +86,7 @@ REVOKE ALL ON FUNCTION ${functionNames.join(', ')} FROM PUBLIC;
 `
 
 /** A statement with its parameters, for the operation `exec` of Dapr's `bindings.postgresql`. */
-export interface Statement {
-  sql: string
-  params: string
-}
+export type Statement = Record<'sql' | 'params', string>
 
 /** The time at which the server started, in seconds since 1970, whatever the time zone of the connection is. */
 const serverStart = 'extract(epoch FROM pg_postmaster_start_time())::text'

@@ -101,9 +101,8 @@ export async function addMissingInBulk(sidecar: Sidecar, found: Map<string, Stor
   }
 }
 
-function missingIn(found: Map<string, StoredDocument>, keys: Iterable<string>): string[] {
-  return [...new Set(keys)].filter((key) => !found.has(key))
-}
+const missingIn = (found: Map<string, StoredDocument>, keys: Iterable<string>): string[] =>
+  [...new Set(keys)].filter((key) => !found.has(key))
 
 /**
  * The kind of a failure:
@@ -123,14 +122,10 @@ export class SidecarError extends Error {
   }
 }
 
-const diskFull = /disk is full|no space left|OutOfDiskSpace/i
+export const reportsFullDisk = (text: string): boolean => /disk is full|no space left|OutOfDiskSpace/i.test(text)
 
-export const reportsFullDisk = (text: string): boolean => diskFull.test(text)
-
-/** Matches errors about large messages, from gRPC in Go and JavaScript, from Kafka, and from Dapr's Kafka client. */
-const tooLarge = /message (was )?too large|message.* larger than /i
-
-export const reportsTooLarge = (text: string): boolean => tooLarge.test(text)
+/** Returns true for errors about large messages, from gRPC in Go and JavaScript, from Kafka, and from Dapr's Kafka client. */
+export const reportsTooLarge = (text: string): boolean => /message (was )?too large|message.* larger than /i.test(text)
 
 const hasFailure = (failure: SidecarFailure) => (error: unknown) =>
   error instanceof SidecarError && error.failure === failure
@@ -206,12 +201,7 @@ const unused = async (): Promise<never> => {
 export function createIdleSidecar({ Sidecar: sidecar }: Pick<SidecarSettings, 'Sidecar'>): Sidecar {
   return {
     writeIntervalMs: 0,
-    publish: unused,
-    read: unused,
-    readOne: unused,
-    transact: unused,
-    save: unused,
-    store: unused,
+    ...{ publish: unused, read: unused, readOne: unused, transact: unused, save: unused, store: unused },
     storeServer: async () => undefined,
     requireServer: () => {},
     fault: () => sidecarFault(sidecar),

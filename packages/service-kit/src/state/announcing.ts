@@ -1,43 +1,16 @@
-import { randomUUID } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { OverloadError } from '../sidecar/batcher.ts'
+import { HeldError, LostWritesError, type Read, SidecarError, type StoredDocument } from '../sidecar/sidecar.ts'
 import {
-  HeldError,
-  LostWritesError,
-  type Read,
-  SidecarError,
-  type StoredDocument,
-  type Write,
-} from '../sidecar/sidecar.ts'
-
-/**
- * A document of one process with the keys of documents whose events are perhaps not announced. It is written before these documents, or together
- * with them. If its process ends, another process announces the events and takes the register. A process uses several registers in turn. So the events
- * of a register are mostly announced before it is written again, and it stays small.
- */
-interface Register {
-  /** Grows when another process takes the register. The events of earlier epochs are announced. */
-  epoch: number
-  /** A random id of the process and epoch; empty if the register is free. */
-  by: string
-  /** Changes at least every few seconds while the register has keys, so other processes see that its process is alive. */
-  beat: number
-  keys: string[]
-}
-
-/** The number of registers. More processes than registers cannot change entities at the same time. */
-const registerCount = 64
-/** The number of registers that a process uses in turn. */
-const usedInTurn = 4
-const keyOfRegister = (register: number): string => `announcing/${register}`
-const registerKeys = Array.from({ length: registerCount }, (_, register) => keyOfRegister(register))
-const registerIn = (found: ReadonlyMap<string, StoredDocument>, register: number) =>
-  found.get(keyOfRegister(register))?.value as Register | undefined
-
-/** The register in which an event was stored, as `register:epoch:by`. */
-export type Mark = string
-const markOf = (register: number, { epoch, by }: Pick<Register, 'epoch' | 'by'>): Mark => `${register}:${epoch}:${by}`
-const partsOf = (mark: Mark): [register: number, epoch: number] => mark.split(':', 2).map(Number) as [number, number]
+  createOwnRegisters,
+  keyOfRegister,
+  type Mark,
+  partsOf,
+  type Register,
+  type RegisterWriter,
+  registerIn,
+  registerKeys,
+} from './registers.ts'
 
 /** An event that is stored, and perhaps not announced. */
 export interface Stored {
@@ -48,24 +21,6 @@ export interface Stored {
 
 /** Makes earlier writes of a document fail that the store has not executed yet. Then announces all events of the document that are perhaps not announced. */
 type Visit = (key: string) => Promise<void>
-
-/** The registers of this process, as part of a batch of writes. */
-export interface RegisterWriter {
-  /** @param isSequential true if the next batch begins after this one has ended. Only its register is then read. */
-  watched(isSequential: boolean): { keys: string[]; check(read: ReadonlyMap<string, StoredDocument>): void }
-  open(read: Read): Promise<void>
-  draft(): {
-    /** Returns the mark of an event that the batch stores. */
-    mark(): Mark
-    writes(): Write[]
-    stored(etag?: string): void
-  }
-  /**
-   * Reads the register of the failed write again before its next write.
-   * @param isConflict true if the store refused the failed write. Otherwise the process leaves the register, because the store may execute the write later.
-   */
-  leave(isConflict: boolean): void
-}
 
 /** The announcing of events by a process. `key` is always the full key of a document, with the prefix of the tenant. */
 export interface Announcing {
@@ -104,15 +59,6 @@ export const noAnnouncing: Announcing = {
   async sweep() {},
 }
 
-/** A register of this process. `keys` may have documents whose events are all announced. */
-type OwnRegister = Omit<Register, 'keys'> & {
-  register: number
-  etag: string | undefined
-  /** The time of its last write; undefined if this process has not written it. */
-  storedAt: number | undefined
-  keys: Set<string>
-}
-
 interface Open {
   running: number
   /** The Ids of events that this process stored, and has not announced. */
@@ -125,7 +71,6 @@ const maxFailed = 1_000
 const visitedTogether = 50
 /** The time after which a register without a new beat belongs to a process that has ended. */
 const lateMs = 20_000
-const beatMs = 2_000
 /** The number of announced events that a process remembers for the events of other processes. */
 const maxKnown = 10_000
 /** The interval at which a process looks for registers of processes that have ended. */
@@ -143,117 +88,24 @@ interface Options {
   elapsed?: () => number
 }
 
-export function createAnnouncing({
-  read,
-  replace,
-  flush,
-  report,
-  elapsed = () => performance.now(),
-}: Options): Announcing & { writer: RegisterWriter } {
+export function createAnnouncing(options: Options): Announcing & { writer: RegisterWriter } {
+  const { read, replace, flush, report, elapsed = () => performance.now() } = options
   const documents = new Map<string, Open>()
   /** The documents to visit, because a save or an announcement failed, each with its last failure. */
   const failed = new Map<string, unknown>()
   const visits = new Map<string, Visit>()
-  /** The registers of this process by the mark of their events. Registers that the process has left stay. */
-  const byMark = new Map<Mark, OwnRegister>()
   /** The newest known epoch of each register. */
   const epochs = new Map<number, number>()
   const known = new LRUCache<string, true>({ max: maxKnown })
   const seen = new Map<number, Pick<Register, 'by' | 'beat'> & { since: number }>()
 
-  /** The registers of this process, with the one for the next batch first. */
-  let owned: OwnRegister[] = []
-  const leave = (own: OwnRegister) => {
-    owned = owned.filter((one) => one !== own)
-  }
-  /** The register that the next batch writes, although it stores no event there. */
-  let due: OwnRegister | undefined
-  const nextRegister = () => (due && owned.includes(due) ? due : owned[0])
-  /** The register of the batch that is being written. */
-  let current: OwnRegister | undefined
-
-  /** Takes the etag of an own register from a read, or leaves the register if another process has taken it. */
-  function check(own: OwnRegister, found: ReadonlyMap<string, StoredDocument>): void {
-    const stored = found.get(keyOfRegister(own.register))
-    if ((stored?.value as Register | undefined)?.by === own.by) own.etag = stored?.etag
-    else leave(own)
-  }
-
   const isOpen = (key: string): boolean => (documents.get(key)?.pending?.size ?? 0) > 0 || failed.has(key)
 
-  /** Takes registers with empty lists: only one if most registers are in use. */
-  async function take(readRegisters: Read): Promise<void> {
-    const found = await readRegisters(registerKeys)
-    const free = [...registerKeys.keys()].filter((register) => !registerIn(found, register)?.keys.length)
-    const keys = [...documents.keys()].filter(isOpen)
-    for (let left = free.length > registerCount / 2 ? usedInTurn : 1; left > 0 && free.length > 0; left -= 1) {
-      const [register = 0] = free.splice(Math.floor(Math.random() * free.length), 1)
-      const epoch = (registerIn(found, register)?.epoch ?? 0) + 1
-      const [by, etag] = [randomUUID().slice(0, 8), found.get(keyOfRegister(register))?.etag]
-      owned.push({ register, epoch, by, beat: 0, etag, storedAt: undefined, keys: new Set(keys) })
-    }
-  }
-
-  const writer: RegisterWriter = {
-    watched(isSequential) {
-      const next = isSequential ? owned.filter((own) => own === nextRegister()) : owned
-      const unsure = next.filter(({ storedAt, etag }) => storedAt !== undefined && etag === undefined)
-      const beats = unsure.map(({ beat }) => beat)
-      return {
-        keys: unsure.map(({ register }) => keyOfRegister(register)),
-        check(found) {
-          // Another batch may have written the register since this read.
-          for (const [index, own] of unsure.entries()) if (own.beat === beats[index]) check(own, found)
-        },
-      }
-    },
-
-    async open(readRegisters) {
-      if (owned.length === 0) await take(readRegisters)
-      current = nextRegister()
-      if (current?.storedAt !== undefined && current.etag === undefined) {
-        check(current, await readRegisters([keyOfRegister(current.register)]))
-        if (!owned.includes(current)) return await writer.open(readRegisters)
-      }
-      owned = [...owned.filter((own) => own !== current), ...(current ? [current] : [])]
-    },
-
-    draft() {
-      const own = current
-      if (!own) return { mark: noFreeRegister, writes: () => [], stored() {} }
-      const { register, epoch, by, etag } = own
-      const [beat, mark] = [own.beat + 1, markOf(register, own)]
-      let [isUsed, isWritten] = [false, false]
-      return {
-        mark() {
-          isUsed = true
-          byMark.set(mark, own)
-          return mark
-        },
-        writes() {
-          // Its guard also proves that no other process has taken the register.
-          isWritten = isUsed || due === own
-          if (!isWritten) return []
-          own.keys = new Set([...own.keys].filter(isOpen))
-          const value = JSON.stringify({ epoch, by, beat, keys: [...own.keys] } satisfies Register)
-          return [{ key: keyOfRegister(register), value, guard: etag === undefined ? 'absent' : { etag } }]
-        },
-        stored(newEtag) {
-          if (isWritten) Object.assign(own, { beat, etag: newEtag, storedAt: elapsed() })
-          if (due === own) due = undefined
-        },
-      }
-    },
-
-    leave(isConflict) {
-      if (isConflict && current?.storedAt !== undefined) current.etag = undefined
-      else if (current) leave(current)
-    },
-  }
+  const registers = createOwnRegisters(documents, isOpen, flush, elapsed)
 
   function isAnnounced(key: string, { event: { Id }, mark }: Stored): boolean {
     if (mark === '') return false
-    if (byMark.has(mark)) return documents.get(key)?.pending?.has(Id) !== true
+    if (registers.wrote(mark)) return documents.get(key)?.pending?.has(Id) !== true
     if (known.has(Id)) return true
     const [register, epoch] = partsOf(mark)
     return epoch < (epochs.get(register) ?? 0)
@@ -267,7 +119,7 @@ export function createAnnouncing({
 
   async function open<E extends Stored>(key: string, events: readonly E[]): Promise<E[]> {
     const unknown = events.filter((event) => !isAnnounced(key, event))
-    const others = unknown.filter(({ mark }) => mark !== '' && !byMark.has(mark))
+    const others = unknown.filter(({ mark }) => mark !== '' && !registers.wrote(mark))
     if (others.length === 0) return unknown
     const found = await readRegisters([...new Set(others.map(({ mark }) => keyOfRegister(partsOf(mark)[0])))])
     for (const { event, mark } of others) {
@@ -335,7 +187,7 @@ export function createAnnouncing({
     const found = await readRegisters(registerKeys)
     for (const register of registerKeys.keys()) {
       const stored = registerIn(found, register)
-      if (!stored || stored.keys.length === 0 || owned.some((own) => own.by === stored.by)) {
+      if (!stored || stored.keys.length === 0 || registers.uses(stored)) {
         seen.delete(register)
         continue
       }
@@ -346,20 +198,10 @@ export function createAnnouncing({
     }
   }
 
-  /** Writes the registers whose beat is due, and all registers with keys if no document changes. Otherwise, batches write them. */
-  async function tellOpen(): Promise<void> {
-    for (const own of owned) {
-      if (own.storedAt === undefined || own.keys.size === 0) continue
-      if (documents.size > 0 && elapsed() - own.storedAt < beatMs) continue
-      due = own
-      await flush(keyOfRegister(own.register))
-    }
-  }
-
   let othersSeenAt = Number.NEGATIVE_INFINITY
 
   return {
-    writer,
+    writer: registers.writer,
     isAnnounced,
     open,
 
@@ -380,7 +222,7 @@ export function createAnnouncing({
     },
 
     note(key, { event: { Id }, mark }) {
-      byMark.get(mark)?.keys.add(key)
+      registers.add(mark, key)
       const document = documents.get(key)
       if (!document) return
       document.pending ??= new Set()
@@ -392,14 +234,12 @@ export function createAnnouncing({
       for (const { Id } of events) if (!document?.pending?.delete(Id)) known.set(Id, true)
     },
 
-    onVisit(name, visit) {
-      visits.set(name, visit)
-    },
+    onVisit: (name, visit) => void visits.set(name, visit),
 
     async sweep() {
       if (visits.size === 0) return
       await visitFailed()
-      await tellOpen()
+      await registers.tell()
       if (elapsed() - othersSeenAt < othersMs) return
       othersSeenAt = elapsed()
       await visitOthers()
@@ -408,10 +248,6 @@ export function createAnnouncing({
 }
 
 class UnknownEntityError extends Error {}
-
-function noFreeRegister(): never {
-  throw new SidecarError('write state', `other replicas use all ${registerCount} registers of announcements`)
-}
 
 /** Returns true if the store may execute a write later. Other errors say that nothing was attempted. */
 const isUncertain = (error: unknown): boolean =>

@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import type { Read, StoredDocument, Write } from '../sidecar/sidecar.ts'
-import type { Mark, RegisterWriter } from './announcing.ts'
+import { LRUCache } from 'lru-cache'
+import type { Read, Write } from '../sidecar/sidecar.ts'
+import type { BatchWriter, Draft } from './batch-writer.ts'
+import { createListClock, type ListClock } from './list-clock.ts'
+import type { Mark, RegisterWriter } from './registers.ts'
 
 /** The number of shards (list lanes) of a list. If there are more writers than shards, some writers share a shard and must sometimes repeat a write. */
 export const shardCount = 16
@@ -19,15 +22,12 @@ export interface Chunk {
   at: number[]
 }
 
-interface Head {
-  shard: number
-  n: number
-  chunk: Chunk
-}
+type Head = { shard: number; n: number; chunk: Chunk }
 
 /** Returns the newest chunk of each used shard. This takes two or three bulk reads. */
 export async function readHeads(read: Read, space = ''): Promise<Head[]> {
-  const shards = Array.from({ length: shardCount }, (_, shard) => shard)
+  const shards = range(0, shardCount)
+  const keyOf = (shard: number, n: number) => space + chunkKey(shard, n)
   const hints = await read(shards.map((shard) => space + hintKey(shard)))
   const heads: (Head | undefined)[] = []
   let open = shards.map((shard) => {
@@ -35,12 +35,10 @@ export async function readHeads(read: Read, space = ''): Promise<Head[]> {
     return { shard, next: Math.max(0, hint - 1) }
   })
   for (let window = 3; open.length > 0; window *= 2) {
-    const found = await read(
-      open.flatMap(({ shard, next }) => range(next, window).map((n) => space + chunkKey(shard, n))),
-    )
+    const found = await read(open.flatMap(({ shard, next }) => range(next, window).map((n) => keyOf(shard, n))))
     open = open.filter(({ shard, next }) => {
       for (const n of range(next, window)) {
-        const chunk = found.get(space + chunkKey(shard, n))?.value as Chunk | undefined
+        const chunk = found.get(keyOf(shard, n))?.value as Chunk | undefined
         if (chunk) heads[shard] = { shard, n, chunk }
       }
       return heads[shard]?.n === next + window - 1
@@ -55,48 +53,19 @@ const range = (from: number, count: number): number[] => Array.from({ length: co
 /** Returns the name of a slot: `shard:chunk:index`. */
 export const slotOf = (shard: number, n: number, index: number): string => `${shard}:${n}:${index}`
 
-interface ListDraft {
-  /** Appends an id to the list. Returns the id's slot, which the listed document must store in its field `listed`. */
-  append(id: string): string
-  /** Returns the writes of the list. Store them before the listed documents, or together with these documents. */
-  writes(): Write[]
-  /** @param etag the etag of the stored writes; undefined if it is unknown */
-  stored(etag?: string): void
-}
-
-interface ArrivalList {
-  /**
-   * Returns the keys to read before a draft. Pass the read documents to `check`. If this process's chunk is missing, the store was emptied or
-   * restored, and the writer leaves its shard. If the etags of the writer's documents are known, their next writes have guards instead.
-   */
-  watched(): { keys: string[]; check(read: Map<string, StoredDocument>): void }
-  open(read: Read): Promise<void>
-  draft(): ListDraft
-  /** Leaves the shard. Call it after a write with an unknown outcome, because the store may execute this write later and overwrite newer entries. */
-  leave(): void
-}
+/** A list of this process. `append` returns the slot of an id, which the listed document must store in its field `listed`. */
+type ArrivalList = BatchWriter<Draft & { append(id: string): string }>
 
 /** The lists of a batch, and its register if the batch announces events. */
-export interface BatchDraft {
+export interface BatchDraft extends Draft {
   append(space: string, id: string): string
-  /** Returns the mark of an event that the batch stores. */
   mark(): Mark
-  /** Returns the writes to store before the documents, or together with them. */
-  writes(): Write[]
-  stored(etag?: string): void
 }
 
-export interface BatchLists extends Pick<ArrivalList, 'open'>, Pick<RegisterWriter, 'watched'> {
-  /** @param isConflict true if the store refused the write */
-  leave(isConflict: boolean): void
-  draft(): BatchDraft
-}
+export type BatchLists = BatchWriter<BatchDraft>
 
 /** The properties of an operation that concern its list. A space is the key prefix of a tenant, and each tenant has one list. */
-interface Listed {
-  space?: string
-  announces?: boolean
-}
+type Listed = { space?: string; announces?: boolean }
 
 /** Returns the process's list writers for these operations, and its register if one of them announces events. */
 export type ArrivalLists = (works: readonly Listed[]) => BatchLists
@@ -114,31 +83,26 @@ export function createArrivalLists(
   now: () => Date,
   { register, elapsed = () => performance.now() }: { register?: RegisterWriter; elapsed?: () => number } = {},
 ): ArrivalLists {
-  /** The open lists, with the least recently used list first. */
-  const lists = new Map<string, ArrivalList>()
-
-  function listOf(space: string): ArrivalList {
-    const list = lists.get(space) ?? createArrivalList(createListClock(now, elapsed), space)
-    lists.delete(space)
-    lists.set(space, list)
-    for (const oldest of lists.keys()) if (lists.size > maxOpen) lists.delete(oldest)
-    return list
-  }
+  const lists = new LRUCache<string, ArrivalList>({
+    max: maxOpen,
+    memoMethod: (space) => createArrivalList(createListClock(now, elapsed), space),
+  })
   return (works) => {
     const spaces = new Set(works.map(({ space = '' }) => space))
     const isAnnouncing = works.some(({ announces }) => announces)
-    return together(new Map(Array.from(spaces, (space) => [space, listOf(space)])), isAnnouncing ? register : undefined)
+    const used = new Map(Array.from(spaces, (space) => [space, lists.memo(space)]))
+    return together(used, isAnnouncing ? register : undefined)
   }
 }
 
 function together(lists: Map<string, ArrivalList>, register: RegisterWriter | undefined): BatchLists {
-  const all: Omit<BatchLists, 'draft'>[] = [...lists.values(), ...(register ? [register] : [])]
+  const all: BatchWriter<Draft>[] = [...lists.values(), ...(register ? [register] : [])]
   return {
     watched(isSequential) {
       const each = all.map((list) => list.watched(isSequential))
       return {
         keys: each.flatMap(({ keys }) => keys),
-        check: (read) => {
+        check(read) {
           for (const { check } of each) check(read)
         },
       }
@@ -149,17 +113,17 @@ function together(lists: Map<string, ArrivalList>, register: RegisterWriter | un
     draft() {
       const drafts = new Map(Array.from(lists, ([space, list]) => [space, list.draft()]))
       const own = register?.draft()
+      const each = [...drafts.values(), ...(own ? [own] : [])]
       return {
-        append: (space, id) => (drafts.get(space) as ListDraft).append(id),
+        append: (space, id) => drafts.get(space)?.append(id) as string,
         mark: () => own?.mark() ?? '',
-        writes: () => [...[...drafts.values()].flatMap((draft) => draft.writes()), ...(own?.writes() ?? [])],
-        stored: (etag) => {
-          for (const draft of drafts.values()) draft.stored(etag)
-          own?.stored(etag)
+        writes: () => each.flatMap((draft) => draft.writes()),
+        stored(etag) {
+          for (const draft of each) draft.stored(etag)
         },
       }
     },
-    leave: (isConflict) => {
+    leave(isConflict) {
       for (const list of all) list.leave(isConflict)
     },
   }
@@ -191,14 +155,18 @@ function createArrivalList(clock: ListClock, space: string): ArrivalList {
   let begun: string | undefined
 
   return {
+    // If the etags of the writer's documents are known, their next writes have guards instead.
     watched() {
       const key = begun
       if (!key || current?.etags) return { keys: [], check() {} }
-      const check = (read: Map<string, StoredDocument>) => {
-        const stored = read.get(key)?.value as Chunk | undefined
-        if (key === begun && stored?.by !== by) [current, begun] = [undefined, undefined]
+      return {
+        keys: [key],
+        check(read) {
+          const stored = read.get(key)?.value as Chunk | undefined
+          // The store was emptied or restored, so the writer leaves its shard.
+          if (key === begun && stored?.by !== by) [current, begun] = [undefined, undefined]
+        },
       }
-      return { keys: [key], check }
     },
 
     async open(read) {
@@ -240,50 +208,9 @@ function createArrivalList(clock: ListClock, space: string): ArrivalList {
       }
     },
 
+    // The store may execute the failed write later, so the writer leaves its shard.
     leave() {
       current = undefined
-    },
-  }
-}
-
-interface ListClock {
-  /** Returns the time of a list: it is never earlier than a returned or seen time of an entry. */
-  read(): number
-  /** Returns the time of a new entry. */
-  tick(): number
-  /** Returns true if the times of other writers must be seen again. */
-  isDue(): boolean
-  advance(seen: number[]): void
-}
-
-/** The interval at which a writer sees the times of the other writers, which costs two reads. It is short while the list's time is ahead. */
-const seenForMs = { usually: 60_000, ahead: 1_000 }
-
-/**
- * Creates the clock of a list. A system's clock may be ahead for a while. Entries of that time would stay above all newer entries, also after a
- * restart and in the lists of other writers. So the list's time continues from its newest entry, until the system's clock is later.
- */
-function createListClock(now: () => Date, elapsed: () => number): ListClock {
-  let newest = 0
-  let newestAt = elapsed()
-  let seenAt = Number.NEGATIVE_INFINITY
-
-  function read(): number {
-    const time = now().getTime()
-    return time >= newest ? time : Math.floor(newest + elapsed() - newestAt)
-  }
-  function set(time: number): number {
-    ;[newest, newestAt] = [time, elapsed()]
-    return time
-  }
-  return {
-    read,
-    tick: () => set(read()),
-    isDue: () => elapsed() - seenAt >= (newest > now().getTime() ? seenForMs.ahead : seenForMs.usually),
-    advance(seen) {
-      seenAt = elapsed()
-      const last = seen.reduce((most, time) => Math.max(most, time), 0)
-      if (last >= read()) set(last + 1)
     },
   }
 }
@@ -302,9 +229,7 @@ const idleMs = 10_000
  */
 function freeShard(heads: Head[], now: number): { shard: number; n: number } {
   const used = new Set(heads.map(({ shard }) => shard))
-  const unused = Array.from({ length: shardCount }, (_, shard) => ({ shard, n: -1 })).filter(
-    ({ shard }) => !used.has(shard),
-  )
+  const unused = range(0, shardCount).flatMap((shard) => (used.has(shard) ? [] : [{ shard, n: -1 }]))
   const idle = heads.filter((head) => lastOf(head) < now - idleMs)
   const candidates = [idle, unused, heads].find(({ length }) => length > 0) as { shard: number; n: number }[]
   return candidates[Math.floor(Math.random() * candidates.length)] as { shard: number; n: number }

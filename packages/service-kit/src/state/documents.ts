@@ -5,8 +5,9 @@ import { addMissing, isRefusal, type Read, type Sidecar, type StoredDocument } f
 import { asSpan } from '../telemetry/context.ts'
 import { type Announcing, createAnnouncing } from './announcing.ts'
 import { createArrivalLists } from './arrival-list.ts'
+import type { UnitOfWork } from './batch.ts'
 import { type Load, type Page, type PageOptions, type Reader, readPage } from './list-page.ts'
-import { createUnitOfWork, type UnitOfWork } from './unit-of-work.ts'
+import { createUnitOfWork } from './unit-of-work.ts'
 
 /** A tenant's documents in the state store. Concurrent calls for all tenants share bulk requests to the sidecar. */
 export interface Documents {
@@ -95,9 +96,8 @@ interface DocumentsOptions {
 }
 
 /** Returns the prefix of a tenant's keys. The tenant's name is hashed, because publishers choose the name: it may be long, or contain a slash. */
-export function spaceOf(tenant: string): string {
-  return tenant === '' ? '' : `tenant/${createHash('sha256').update(tenant).digest('base64url')}/`
-}
+export const spaceOf = (tenant: string): string =>
+  tenant === '' ? '' : `tenant/${createHash('sha256').update(tenant).digest('base64url')}/`
 
 function readIn(space: string, read: Read): Read {
   if (space === '') return read
@@ -142,10 +142,10 @@ export function createReader(sidecar: Sidecar): Reader {
 }
 
 function picked(documents: Map<string, StoredDocument>, keys: string[]): Map<string, StoredDocument> {
-  return new Map(
-    keys.flatMap((key): [string, StoredDocument][] => {
-      const document = documents.get(key)
-      return document ? [[key, document]] : []
-    }),
-  )
+  const found = new Map<string, StoredDocument>()
+  for (const key of keys) {
+    const document = documents.get(key)
+    if (document) found.set(key, document)
+  }
+  return found
 }

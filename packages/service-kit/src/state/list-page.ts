@@ -69,10 +69,7 @@ export async function readPage<T>(reader: Reader, options: PageOptions, load: Lo
   return { items, next: positions.length > 0 ? encodeCursor(positions) : null }
 }
 
-interface Entry {
-  id: string
-  slot: string
-}
+type Entry = Record<'id' | 'slot', string>
 
 const idsOf = (entries: readonly Entry[]) => entries.map(({ id }) => id)
 
@@ -101,11 +98,8 @@ async function fill({ read, scan }: Reader, positions: Position[], count: number
   if (open.length === 0) return
   const share = (2 * count) / positions.length
   const short = positions.filter(({ n, before = share, older }) => n > 0 && before < share && !older)
-  const keys = [
-    ...open.map(({ shard, n }) => chunkKey(shard, n)),
-    ...short.map(({ shard, n }) => chunkKey(shard, n - 1)),
-  ]
-  const found = await scan(keys)
+  const older = short.map(({ shard, n }) => chunkKey(shard, n - 1))
+  const found = await scan([...open.map(({ shard, n }) => chunkKey(shard, n)), ...older])
   const stored = (shard: number, n: number) => found.get(chunkKey(shard, n))?.value as Chunk | undefined
   for (const position of open) {
     const { shard, n, isGiven } = position

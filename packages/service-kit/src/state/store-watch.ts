@@ -14,21 +14,7 @@ export interface StoreComparison {
   remember(isChanged: boolean): Promise<'suspect' | undefined>
 }
 
-/** Notices that the store lost acknowledged writes, for example in a failover to a standby that was behind (docs/adr/0056). */
-export interface StoreWatch {
-  /** The sidecar whose store is watched. Its calls fail if the store lost writes, and wait while the store is compared with the log. */
-  readonly sidecar: Sidecar
-  /** Begins to watch. Before this call, the store is treated as complete. */
-  start(): void
-  /** Returns the reason if the store lost writes. It waits for a comparison, for at most two seconds. */
-  fault(): Promise<string | undefined>
-  /** Returns the reason if events wait for a comparison; otherwise undefined. */
-  waits(): string | undefined
-  /** Returns the reason why no event may be handled; otherwise undefined. Call it before each event. */
-  blockedBy(): string | undefined
-  /** Returns a number that grows when the store may have lost writes. Then remembered documents are no longer reliable. */
-  generation(): number
-}
+export type StoreWatch = ReturnType<typeof createStoreWatch>
 
 const intervalMs = 1_000
 /** The number of intervals between two updates of the remembered positions. */
@@ -47,12 +33,13 @@ type State = { is: 'off' | 'unverified' | 'verified' } | { is: 'lost'; reason: s
 
 const comparing = 'the service compares its store with the log before it handles events'
 
+/** Notices that the store lost acknowledged writes, for example in a failover to a standby that was behind (docs/adr/0056). */
 export function createStoreWatch(
   sidecar: Sidecar,
   comparison: StoreComparison,
   log: Pick<Logger, 'error' | 'info' | 'warn'>,
   everyMs = intervalMs,
-): StoreWatch {
+) {
   let state: State = { is: 'off' }
   let generation = 0
   let attempt: Promise<void> | undefined
@@ -150,34 +137,41 @@ export function createStoreWatch(
     }
   }
 
-  return {
-    sidecar: {
-      ...sidecar,
-      publish: (...args) => sidecar.publish(...args),
-      fault: () => sidecar.fault(),
-      storeFault: () => sidecar.storeFault(),
-      store: () => sidecar.store(),
-      storeServer: () => sidecar.storeServer(),
-      requireServer: (server) => sidecar.requireServer(server),
-      read: guarded((keys: string[]) => sidecar.read(keys)),
-      readOne: guarded((key: string) => sidecar.readOne(key)),
-      transact: writing((...args: Parameters<Sidecar['transact']>) => sidecar.transact(...args)),
-      save: writing((...args: Parameters<Sidecar['save']>) => sidecar.save(...args)),
-    },
+  /** The sidecar whose store is watched. Its calls fail if the store lost writes, and wait while the store is compared with the log. */
+  const watched: Sidecar = {
+    ...sidecar,
+    publish: (...args) => sidecar.publish(...args),
+    fault: () => sidecar.fault(),
+    storeFault: () => sidecar.storeFault(),
+    store: () => sidecar.store(),
+    storeServer: () => sidecar.storeServer(),
+    requireServer: (server) => sidecar.requireServer(server),
+    read: guarded((keys: string[]) => sidecar.read(keys)),
+    readOne: guarded((key: string) => sidecar.readOne(key)),
+    transact: writing((...args: Parameters<Sidecar['transact']>) => sidecar.transact(...args)),
+    save: writing((...args: Parameters<Sidecar['save']>) => sidecar.save(...args)),
+  }
 
-    start() {
+  return {
+    sidecar: watched,
+
+    /** Begins to watch. Before this call, the store is treated as complete. */
+    start(): void {
       state = { is: 'unverified' }
       void watch()
     },
 
-    async fault() {
+    /** Returns the reason if the store lost writes. It waits for a comparison, for at most two seconds. */
+    async fault(): Promise<string | undefined> {
       if (state.is === 'unverified') await Promise.race([verify(), delay(faultWaitMs, undefined, { ref: false })])
       return state.is === 'lost' ? state.reason : undefined
     },
 
+    /** Returns the reason if events wait for a comparison; otherwise undefined. */
     waits: () => (state.is === 'unverified' ? comparing : undefined),
 
-    blockedBy() {
+    /** Returns the reason why no event may be handled; otherwise undefined. Call it before each event. */
+    blockedBy(): string | undefined {
       if (state.is === 'off' || state.is === 'verified') {
         updates = updatesPerChange
         return undefined
@@ -185,6 +179,7 @@ export function createStoreWatch(
       return state.is === 'lost' ? state.reason : comparing
     },
 
+    /** Returns a number that grows when the store may have lost writes. Then remembered documents are no longer reliable. */
     generation: () => generation,
   }
 }

@@ -41,13 +41,8 @@ export function observeDelivery(now: Date, { topic, group, types, metrics, traci
     const publisher = traceparent === undefined ? undefined : spanContextIn(traceparent)
     const parent = publisher?.traceId === traceId ? publisher : undefined
     if (traceId === undefined || !tracing.isSampled(traceId, parent)) return undefined
-    span ??= tracing.begin(`receive ${topic}`, newTraceId(), undefined, {
-      kind: 'consumer',
-      attributes: {
-        ...topicAttributes('receive', topic),
-        'messaging.consumer.group.name': group,
-      },
-    })
+    const attributes = { ...topicAttributes('receive', topic), 'messaging.consumer.group.name': group }
+    span ??= tracing.begin(`receive ${topic}`, newTraceId(), undefined, { kind: 'consumer', attributes })
     return tracing.begin(`process ${topic}`, traceId, parent, {
       kind: 'consumer',
       attributes: processAttributes(envelope, position, group),
@@ -84,9 +79,7 @@ export function observeDelivery(now: Date, { topic, group, types, metrics, traci
 
 // The names of attributes follow OpenTelemetry's semantic conventions: https://opentelemetry.io/docs/specs/semconv/messaging/kafka/.
 
-type Operation = 'send' | 'receive' | 'process'
-
-export function topicAttributes(operation: Operation, topic: string): Attributes {
+export function topicAttributes(operation: 'send' | 'receive' | 'process', topic: string): Attributes {
   return {
     'messaging.system': 'kafka',
     'messaging.operation.name': operation,

@@ -2,9 +2,8 @@
  * Returns a copy with getters, which report the pointer of each value that is not an object. A proxy could not be cloned.
  * @param onRead receives the JSON pointers, below `pointer`; in the objects of a list, `*` is the index
  */
-export function watched<T>(value: T, pointer: string, onRead: (pointer: string) => void): T {
-  return copyOf(value, pointer, onRead) as T
-}
+export const watched = <T>(value: T, pointer: string, onRead: (pointer: string) => void): T =>
+  copyOf(value, pointer, onRead) as T
 
 function copyOf(value: unknown, pointer: string, onRead: (pointer: string) => void): unknown {
   if (Array.isArray(value)) return value.map((item) => copyOf(item, `${pointer}/*`, onRead))

@@ -49,24 +49,18 @@ export interface Run {
 const current = new AsyncLocalStorage<Handling | undefined>()
 
 /** Returns the current request or event; undefined if there is neither. */
-export function handled(): Handling | undefined {
-  return current.getStore()
-}
+export const handled = (): Handling | undefined => current.getStore()
 
 /**
  * Runs an operation for a request or an event. The operation's log lines have the ids of the event, and hide personal values of its document.
  */
-export function within<T>(handling: Handling | undefined, work: () => T): T {
-  return current.run(handling, work)
-}
+export const within = <T>(handling: Handling | undefined, work: () => T): T => current.run(handling, work)
 
 /**
  * Runs an operation whose log lines hide the personal values of a document. These lines get no ids.
  * @param document the parsed document, or the bytes of a JSON text
  */
-export function whileHandling<T>(document: unknown, work: () => T): T {
-  return within({ document }, work)
-}
+export const whileHandling = <T>(document: unknown, work: () => T): T => within({ document }, work)
 
 /** Adds the ids of the current event to log lines. For a request, it adds the ids of the first event that the request publishes. */
 export function noteIds({ Id, CorrelationId, TraceId }: Pick<Envelope, 'Id' | 'CorrelationId' | 'TraceId'>): void {
@@ -83,9 +77,7 @@ export function nowHandling(document: unknown): void {
   if (handling) Object.assign(handling, { document, texts: undefined })
 }
 
-export function idsOf({ traceId, correlationId, eventId }: Ids = {}): Ids {
-  return { traceId, correlationId, eventId }
-}
+export const idsOf = ({ traceId, correlationId, eventId }: Ids = {}): Ids => ({ traceId, correlationId, eventId })
 
 /** Runs an operation in a new child of the current span, if the trace is recorded. */
 export function asSpan<T>(name: string, options: SpanOptions, work: () => Promise<T>): Promise<T> {
@@ -154,9 +146,8 @@ export function spanContextIn(header: string | undefined): SpanContext | undefin
   return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & sampledBit) !== 0 }
 }
 
-export function traceparentOf({ traceId, spanId, isSampled }: SpanContext): string {
-  return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`
-}
+export const traceparentOf = ({ traceId, spanId, isSampled }: SpanContext): string =>
+  `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`
 
 /** The headers of W3C Trace Context. `tracestate` belongs to other systems, which the event passed before. */
 export interface TraceHeaders {
@@ -180,9 +171,8 @@ export function traceHeadersIn(traceparent: string | undefined, tracestate: stri
 }
 
 /** Returns the TraceId for a W3C trace id: the same 32 hex digits, written as a GUID. */
-export function guidOf(traceId: string): string {
-  return `${traceId.slice(0, 8)}-${traceId.slice(8, 12)}-${traceId.slice(12, 16)}-${traceId.slice(16, 20)}-${traceId.slice(20)}`
-}
+export const guidOf = (traceId: string): string =>
+  `${traceId.slice(0, 8)}-${traceId.slice(8, 12)}-${traceId.slice(12, 16)}-${traceId.slice(16, 20)}-${traceId.slice(20)}`
 
 /** Returns the W3C trace id of an envelope's TraceId; undefined for an invalid TraceId. */
 export function traceIdOf(guid: string): string | undefined {
@@ -211,7 +201,6 @@ export interface Span {
   child(name: string, options: SpanOptions): Span
   rename(name: string): void
   set(attributes: Attributes): void
-  link(context: SpanContext): void
   /** @param error the code of the failure, never its message; undefined for success */
   end(error?: string): void
 }

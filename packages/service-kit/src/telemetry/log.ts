@@ -31,9 +31,7 @@ function describeError(error: unknown): object {
   return { type, message, stack }
 }
 
-export function stackOf(error: Error): string {
-  return stdSerializers.err(error).stack
-}
+export const stackOf = (error: Error): string => stdSerializers.err(error).stack
 
 const retryMs = 10
 const pause = new Int32Array(new SharedArrayBuffer(4))
@@ -79,10 +77,7 @@ function logOutput(descriptor: number): DestinationStream {
 }
 
 function lostLine(count: number, reason: string): string {
-  const record = {
-    level: 'warn',
-    time: new Date().toISOString(),
-    msg: `${count} lines of this log are lost: ${reason}`,
-  }
+  const time = new Date().toISOString()
+  const record = { level: 'warn', time, msg: `${count} lines of this log are lost: ${reason}` }
   return `${JSON.stringify(record)}\n`
 }

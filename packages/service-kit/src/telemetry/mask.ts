@@ -8,33 +8,28 @@ const mask = '***'
 
 const openNames = new Set(openFields.map((name) => name.toLowerCase()))
 
-/** Masks personal data and secrets in log lines, problems and dead letters. */
-export interface Mask {
-  /** Masks a value at any depth: personal and secret fields, event fields that the contract hides, and parts of texts (as in `text`). */
-  fields(value: unknown): unknown
-  /**
-   * Masks values of the current document in a text. If the text contains JSON, a query or a printed object, also masks its personal and secret
-   * fields.
-   */
-  text(text: string): string
-  /** Masks a log line in JSON, except for its level, time and app. */
-  line(line: string): string
-  /** Adds the names of an API's personal fields to the masked names. */
-  hide(names: readonly string[]): void
-}
+export type Mask = ReturnType<typeof createMask>
 
-export function createMask(): Mask {
+/** Creates the mask of personal data and secrets in log lines, problems and dead letters. */
+export function createMask() {
   const hidden = new Set(personalNames)
   let isPersonal = meansOneOf(hidden)
   const isHidden: IsHidden = (name) => isPersonal(name) || isSecretName(name)
   return {
-    fields: (value) => maskedFields(value, isHidden),
-    text: (text) => maskedText(text, isHidden),
-    line(line) {
+    /** Masks a value at any depth: personal and secret fields, event fields that the contract hides, and parts of texts (as in `text`). */
+    fields: (value: unknown) => maskedFields(value, isHidden),
+    /**
+     * Masks values of the current document in a text. If the text contains JSON, a query or a printed object, also masks its personal and secret
+     * fields.
+     */
+    text: (text: string) => maskedText(text, isHidden),
+    /** Masks a log line in JSON, except for its level, time and app. */
+    line(line: string): string {
       const { level, time, app, ...fields } = JSON.parse(line)
       return `${JSON.stringify({ level, time, app, ...(maskedFields(fields, isHidden) as object) })}\n`
     },
-    hide(names) {
+    /** Adds the names of an API's personal fields to the masked names. */
+    hide(names: readonly string[]): void {
       for (const name of names) hidden.add(name)
       isPersonal = meansOneOf(hidden)
     },

@@ -12,43 +12,33 @@ import {
 } from 'prom-client'
 import { reactionBuckets } from '../application/reaction-buckets.ts'
 
-export interface Metrics {
-  request: (request: AnsweredRequest) => void
-  topic: ReturnType<typeof eventMetrics>
-  queue: ReturnType<typeof queueMetrics>
-  /**
-   * Adds a gauge of readiness for each part, such as the store. At each scrape, `ask` returns the parts that are not ready. If it takes longer than half a
-   * second, the scrape reports the previous result.
-   */
-  readiness: (parts: readonly string[], ask: () => Promise<object>) => void
-  /** Adds a gauge of stalled subscriptions. At each scrape, `ask` returns the topics whose subscription has stalled. */
-  stalled: (topics: readonly string[], ask: () => ReadonlyMap<string, unknown>) => void
-  /** Answers `GET /metrics` in the OpenMetrics text format, and other requests with 404. */
-  listener: RequestListener
-}
+export type Metrics = ReturnType<typeof createMetrics>
 
 /** Creates a service's metrics. The metrics of the process are collected from the first scrape on. */
-export function createMetrics(): Metrics {
+export function createMetrics() {
   const metrics = metricSet()
   let isScraped = false
   return {
     request: requestMetrics(metrics),
     topic: eventMetrics(metrics),
     queue: queueMetrics(metrics),
-    readiness(parts, ask) {
-      const help = '1 if the part (sidecar, store or stream) is ready, as in /readyz; otherwise 0.'
+    /**
+     * Adds a gauge of readiness for each part, such as the store. At each scrape, `ask` returns the parts that are not ready. If it takes longer than half a
+     * second, the scrape reports the previous result.
+     */
+    readiness(parts: readonly string[], ask: () => Promise<object>): void {
       const newest = newestOf(ask)
-      metrics.gauge('orderflow_ready', help, ['part'], async (ready) => {
+      metrics.values('orderflow_ready', help.ready, 'part', async () => {
         const missing = await newest()
-        for (const part of parts) ready.set({ part }, part in missing ? 0 : 1)
+        return parts.map((part) => [part, part in missing ? 0 : 1])
       })
     },
-    stalled(topics, ask) {
-      const help = '1 if the sidecar has stopped delivering events of the topic, as in /livez; otherwise 0.'
-      metrics.gauge('orderflow_subscription_stalled', help, ['topic'], (stalled) => {
-        for (const topic of topics) stalled.set({ topic }, ask().has(topic) ? 1 : 0)
-      })
+    /** Adds a gauge of stalled subscriptions. At each scrape, `ask` returns the topics whose subscription has stalled. */
+    stalled(topics: readonly string[], ask: () => ReadonlyMap<string, unknown>): void {
+      const stalled = () => topics.map((topic): Value => [topic, ask().has(topic) ? 1 : 0])
+      metrics.values('orderflow_subscription_stalled', help.stalled, 'topic', stalled)
     },
+    /** Answers `GET /metrics` in the OpenMetrics text format, and other requests with 404. */
     listener: metrics.listener(() => {
       // Called at the first scrape, because this call starts a timer that measures the event loop.
       if (!isScraped) collectDefaultMetrics({ register: metrics.registry })
@@ -74,29 +64,13 @@ function newestOf<T>(ask: () => Promise<T>): () => Promise<T> {
   }
 }
 
-function queueMetrics({ gauge, histogram }: MetricSet) {
+function queueMetrics({ values, histogram }: MetricSet) {
   const waiting = new Map<string, () => number>()
-  gauge(
-    'orderflow_queue_depth',
-    'Items that wait for the next batch: documents to store, or events to publish to a topic.',
-    ['queue'],
-    (depth) => {
-      for (const [queue, count] of waiting) depth.set({ queue }, count())
-    },
-  )
-  const waits = histogram(
-    'orderflow_queue_wait_seconds',
-    'Time that the first item of a batch waited.',
-    ['queue'],
-    durations,
-  )
+  const depths = () => Array.from(waiting, ([queue, count]): Value => [queue, count()])
+  values('orderflow_queue_depth', help.depths, 'queue', depths)
+  const waits = histogram('orderflow_queue_wait_seconds', help.queueWaits, ['queue'], durations)
   const batches = histogram('orderflow_batch_size_items', 'Items in a batch.', ['queue'], sizes)
-  const flushes = histogram(
-    'orderflow_flush_seconds',
-    'Time to store or publish a batch, including all attempts.',
-    ['queue'],
-    durations,
-  )
+  const flushes = histogram('orderflow_flush_seconds', help.flushes, ['queue'], durations)
 
   return (queue: string) => ({
     opened: (count: () => number) => void waiting.set(queue, count),
@@ -120,12 +94,8 @@ interface AnsweredRequest {
  * Counts requests and measures their duration. The metric has OpenTelemetry's name, but its label for the status has only the class, such as `2xx`.
  */
 function requestMetrics({ histogram }: MetricSet): (request: AnsweredRequest) => void {
-  const seconds = histogram(
-    'http_server_request_duration_seconds',
-    'Requests by operation and status class, until their answer was sent. Requests to unknown paths are other.',
-    ['method', 'route', 'status'],
-    durations,
-  )
+  const labels = ['method', 'route', 'status'] as const
+  const seconds = histogram('http_server_request_duration_seconds', help.requests, labels, durations)
   return ({ operation = { method: other, route: other }, status, ms }) => {
     const answer = status === undefined ? 'aborted' : `${Math.floor(status / 100)}xx`
     seconds.observe({ ...operation, status: answer }, ms / 1_000)
@@ -139,26 +109,7 @@ export type Outcome = (typeof outcomes)[number]
 
 const outcomes = ['handled', 'duplicate', 'dead-letter', 'unhandled', 'retried'] as const
 
-export interface TopicMetrics {
-  /** Begins to measure a delivery. */
-  delivery: () => MeasuredDelivery
-  /** @param reason the code of the fault */
-  deadLetter: (reason: string) => void
-  /** @param type the `Name@Version`, which may be any text that a publisher sent */
-  unhandled: (type: string) => void
-  /** @param type the `Name@Version` of an event that has a handler */
-  reacted: (type: string, ms: number) => void
-}
-
-interface MeasuredDelivery {
-  /** Counts events that have arrived. */
-  add: (events: number) => void
-  /**
-   * Ends the delivery, and counts the outcomes of its events.
-   * @param waitedMs the time for which the oldest event was in the log before the delivery
-   */
-  end: (outcomes: readonly Outcome[], waitedMs: number) => void
-}
+export type TopicMetrics = ReturnType<ReturnType<typeof eventMetrics>>
 
 interface TopicState {
   isStopped: () => boolean
@@ -173,80 +124,45 @@ export const other = 'other'
  * Creates the metrics of topics. The values of labels are only names from the code and the contract. So publishers cannot add time series or personal
  * data.
  */
-function eventMetrics({
-  counter,
-  gauge,
-  histogram,
-}: MetricSet): (topic: string, reasons: Iterable<string>, state?: TopicState) => TopicMetrics {
-  const events = counter(
-    'orderflow_events_total',
-    'Delivered events by outcome. A retried event is counted again at its next delivery.',
-    ['topic', 'outcome'],
-  )
-  const deadLetters = counter(
-    'orderflow_dead_letters_total',
-    'Events that can never be handled, by the reason of their dead letters.',
-    ['topic', 'reason'],
-  )
-  const unhandled = counter(
-    'orderflow_unhandled_events_total',
-    'Events that the service has no handler for. Types without a schema are counted as other.',
-    ['topic', 'event'],
-  )
-  const reactions = histogram(
-    'orderflow_reaction_seconds',
-    'Time from the arrival of the causing event in the log until its effect was handled, by the clocks of the broker and the service.',
-    ['topic', 'event'],
-    delays,
-  )
+function eventMetrics({ counter, gauge, values, histogram }: MetricSet) {
+  const events = counter('orderflow_events_total', help.events, ['topic', 'outcome'])
+  const deadLetters = counter('orderflow_dead_letters_total', help.deadLetters, ['topic', 'reason'])
+  const unhandled = counter('orderflow_unhandled_events_total', help.unhandled, ['topic', 'event'])
+  const reactions = histogram('orderflow_reaction_seconds', help.reactions, ['topic', 'event'], delays)
   const inFlight = gauge('orderflow_events_in_flight', 'Delivered events that are not answered yet.', ['topic'])
-  const waits = histogram(
-    'orderflow_delivery_wait_seconds',
-    'Time that the oldest event of a delivery was in the log before the delivery.',
-    ['topic'],
-    delays,
-  )
+  const waits = histogram('orderflow_delivery_wait_seconds', help.waits, ['topic'], delays)
   const deliverySizes = histogram('orderflow_delivery_size_events', 'Events in a delivery.', ['topic'], sizes)
-  const deliveries = histogram(
-    'orderflow_delivery_seconds',
-    'Time from a delivery until its answer.',
-    ['topic'],
-    durations,
-  )
+  const deliveries = histogram('orderflow_delivery_seconds', help.deliveries, ['topic'], durations)
   const states = new Map<string, TopicState>()
-  gauge(
-    'orderflow_topic_stopped',
-    '1 if the service has stopped consuming the topic, because too many events met a bug.',
-    ['topic'],
-    (stopped) => {
-      for (const [topic, { isStopped }] of states) stopped.set({ topic }, isStopped() ? 1 : 0)
-    },
-  )
-  gauge(
-    'orderflow_record_deliveries',
-    'Deliveries of the unhandled record that was delivered most often; 0 if there is no such record.',
-    ['topic'],
-    (most) => {
-      for (const [topic, { mostDeliveries }] of states) most.set({ topic }, mostDeliveries())
-    },
-  )
+  const ofTopics = (read: (state: TopicState) => number) => () =>
+    Array.from(states, ([topic, state]): Value => [topic, read(state)])
+  const stopped = ofTopics(({ isStopped }) => (isStopped() ? 1 : 0))
+  values('orderflow_topic_stopped', help.stopped, 'topic', stopped)
+  const most = ofTopics(({ mostDeliveries }) => mostDeliveries())
+  values('orderflow_record_deliveries', help.most, 'topic', most)
   const knownTypes = new Set<string>(eventTypes)
 
-  return (topic, reasons, state) => {
+  return (topic: string, reasons: Iterable<string>, state?: TopicState) => {
     if (state) states.set(topic, state)
     // Each counter begins at 0, because an alert would miss the increase of a counter that appears with the value 1.
     for (const outcome of outcomes) events.inc({ topic, outcome }, 0)
     for (const reason of reasons) deadLetters.inc({ topic, reason }, 0)
     return {
+      /** Begins to measure a delivery. */
       delivery() {
         const begun = performance.now()
         let count = 0
         return {
-          add(events) {
+          /** Counts events that have arrived. */
+          add(events: number): void {
             count += events
             inFlight.inc({ topic }, events)
           },
-          end(all, waitedMs) {
+          /**
+           * Ends the delivery, and counts the outcomes of its events.
+           * @param waitedMs the time for which the oldest event was in the log before the delivery
+           */
+          end(all: readonly Outcome[], waitedMs: number): void {
             inFlight.dec({ topic }, count)
             deliverySizes.observe({ topic }, count)
             waits.observe({ topic }, waitedMs / 1_000)
@@ -255,34 +171,47 @@ function eventMetrics({
           },
         }
       },
-      deadLetter: (reason) => deadLetters.inc({ topic, reason }),
-      unhandled: (type) => unhandled.inc({ topic, event: knownTypes.has(type) ? type : other }),
-      reacted: (event, ms) => reactions.observe({ topic, event }, ms / 1_000),
+      /** @param reason the code of the fault */
+      deadLetter: (reason: string) => deadLetters.inc({ topic, reason }),
+      /** @param type the `Name@Version`, which may be any text that a publisher sent */
+      unhandled: (type: string) => unhandled.inc({ topic, event: knownTypes.has(type) ? type : other }),
+      /** @param event the `Name@Version` of an event that has a handler */
+      reacted: (event: string, ms: number) => reactions.observe({ topic, event }, ms / 1_000),
     }
   }
 }
 
 type MetricSet = ReturnType<typeof metricSet>
 
+/** A value of a gauge, and of its label. */
+type Value = readonly [label: string, number: number]
+
 export function metricSet() {
   const registry = new Registry<OpenMetricsContentType>()
   registry.setContentType(openMetricsContentType)
   const registers = [registry]
+  /** @param collect sets the values at each scrape */
+  function gauge<Label extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly Label[] = [],
+    collect: (gauge: Gauge<Label>) => void | Promise<void> = () => {},
+  ): Gauge<Label> {
+    const gauge: Gauge<Label> = new Gauge({ name, help, labelNames, registers, collect: () => collect(gauge) })
+    return gauge
+  }
   return {
     registry,
     counter: <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
       new Counter({ name, help, labelNames, registers }),
     histogram: <Label extends string>(name: string, help: string, labelNames: readonly Label[], buckets: number[]) =>
       new Histogram({ name, help, labelNames, buckets, registers }),
-    /** @param collect sets the values at each scrape */
-    gauge<Label extends string>(
-      name: string,
-      help: string,
-      labelNames: readonly Label[] = [],
-      collect: (gauge: Gauge<Label>) => void | Promise<void> = () => {},
-    ): Gauge<Label> {
-      const gauge: Gauge<Label> = new Gauge({ name, help, labelNames, registers, collect: () => collect(gauge) })
-      return gauge
+    gauge,
+    /** Adds a gauge with one label. @param read returns the values at each scrape */
+    values(name: string, help: string, label: string, read: () => readonly Value[] | Promise<readonly Value[]>): void {
+      gauge(name, help, [label], async (all) => {
+        for (const [value, number] of await read()) all.set({ [label]: value }, number)
+      })
     },
     /** @param before runs before each scrape */
     listener:
@@ -298,6 +227,25 @@ export function metricSet() {
         }
       },
   }
+}
+
+/** The help texts of the metrics, except short ones. */
+const help = {
+  ready: '1 if the part (sidecar, store or stream) is ready, as in /readyz; otherwise 0.',
+  stalled: '1 if the sidecar has stopped delivering events of the topic, as in /livez; otherwise 0.',
+  depths: 'Items that wait for the next batch: documents to store, or events to publish to a topic.',
+  queueWaits: 'Time that the first item of a batch waited.',
+  flushes: 'Time to store or publish a batch, including all attempts.',
+  requests: 'Requests by operation and status class, until their answer was sent. Requests to unknown paths are other.',
+  events: 'Delivered events by outcome. A retried event is counted again at its next delivery.',
+  deadLetters: 'Events that can never be handled, by the reason of their dead letters.',
+  unhandled: 'Events that the service has no handler for. Types without a schema are counted as other.',
+  reactions:
+    'Time from the arrival of the causing event in the log until its effect was handled, by the clocks of the broker and the service.',
+  waits: 'Time that the oldest event of a delivery was in the log before the delivery.',
+  deliveries: 'Time from a delivery until its answer.',
+  stopped: '1 if the service has stopped consuming the topic, because too many events met a bug.',
+  most: 'Deliveries of the unhandled record that was delivered most often; 0 if there is no such record.',
 }
 
 /** The buckets for durations inside a service, in seconds. They are few, because each bucket is a time series for each combination of labels. */

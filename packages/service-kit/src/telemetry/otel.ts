@@ -13,7 +13,6 @@ import { defaultResource, detectResources, envDetector, resourceFromAttributes }
 import {
   AlwaysOnSampler,
   BatchSpanProcessor,
-  type IdGenerator,
   RandomIdGenerator,
   SamplingDecision,
   type SpanProcessor,
@@ -48,7 +47,9 @@ export function createTracing(
   const resource = defaultResource()
     .merge(named)
     .merge(detectResources({ detectors: [envDetector] }))
-  const ids = createTraceIds()
+  const random = new RandomIdGenerator()
+  /** The SDK cannot pass the id of a trace, so `next` has the id of the next trace. */
+  const ids = { next: '', generateTraceId: (): string => ids.next, generateSpanId: () => random.generateSpanId() }
   // The sampler accepts all spans, because `isSampled` decides before the first span of a trace.
   const provider = new TracerProvider({
     resource,
@@ -74,13 +75,6 @@ export function createTracing(
   }
 }
 
-/** Generates span ids. The caller stores the id of the next trace in `next`, because the SDK cannot pass a trace id. */
-function createTraceIds(): IdGenerator & { next: string } {
-  const random = new RandomIdGenerator()
-  const ids = { next: '', generateTraceId: () => ids.next, generateSpanId: () => random.generateSpanId() }
-  return ids
-}
-
 function begin(tracer: Tracer, name: string, options: SpanOptions, parent: Context): Span {
   const { kind, attributes = {}, links = [] } = options
   const apiOptions = {
@@ -95,7 +89,6 @@ function begin(tracer: Tracer, name: string, options: SpanOptions, parent: Conte
     child: (name, options) => begin(tracer, name, options, trace.setSpan(ROOT_CONTEXT, span)),
     rename: (name) => void span.updateName(name),
     set: (attributes) => void span.setAttributes(attributes),
-    link: (context) => void span.addLink({ context: contextOf(context) }),
     end(error) {
       if (error !== undefined) {
         span.setStatus({ code: SpanStatusCode.ERROR })

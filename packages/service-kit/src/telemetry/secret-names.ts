@@ -2,6 +2,4 @@
 const secret = /token|password|connectionstring|authorization|cookie|apikey|signingkey|secret|dryruns|otlp\w*headers/
 
 /** Returns true if a field, setting or variable of this name holds a secret. Secrets are shown as `***`. */
-export function isSecretName(name: string): boolean {
-  return secret.test(name.toLowerCase().replaceAll(/[^a-z]/g, ''))
-}
+export const isSecretName = (name: string): boolean => secret.test(name.toLowerCase().replaceAll(/[^a-z]/g, ''))

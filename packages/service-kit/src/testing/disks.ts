@@ -6,24 +6,18 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** A file system in memory, which a test can fill. */
-export interface Disk {
-  path: string
-  fill(): Promise<void>
-  /** Frees the space that `fill` has taken. */
-  relieve(): Promise<void>
-}
+export type Disk = Awaited<ReturnType<typeof mountDisk>>
 
 const roomy = '75%'
 /** The space that is left for writes of other programs while `mount` starts, in bytes. */
 const margin = 64 * 1024 * 1024
 
 /**
- * Mounts a tmpfs on a folder.
+ * Mounts a file system in memory (tmpfs) on a folder. A test can fill it.
  * @param size the size of the disk in the syntax of `mount`, until `relieve` is called. The default is three quarters of the memory
  * @throws {Error} if this user may not mount a disk
  */
-export async function mountDisk(path: string, size = roomy): Promise<Disk> {
+export async function mountDisk(path: string, size = roomy) {
   mkdirSync(path, { recursive: true })
   await run('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'orderflow-test', path]).catch(throwBriefly)
   const resize = (size: string) => run('mount', ['-o', `remount,size=${size}`, path]).catch(throwBriefly)
@@ -31,14 +25,15 @@ export async function mountDisk(path: string, size = roomy): Promise<Disk> {
   let filler: number | undefined
   return {
     path,
-    async fill() {
+    async fill(): Promise<void> {
       filler ??= nameless(path)
       const { blocks, bfree, bsize } = await statfs(path)
       // The kernel refuses a size below the used space, and other programs may write meanwhile. So the new size has a margin, which is then filled.
       await resize(String((blocks - bfree) * bsize + margin))
       fillUp(filler)
     },
-    async relieve() {
+    /** Frees the space that `fill` has taken. */
+    async relieve(): Promise<void> {
       await resize(roomy)
       if (filler !== undefined) closeSync(filler)
       filler = undefined

@@ -14,13 +14,7 @@ export class FakeSidecar implements Sidecar {
   readonly documents = new Map<string, StoredDocument>()
   readonly calls = { publish: 0, read: 0, readOne: 0, transact: 0, save: 0 }
   /** The errors for the next calls, by the name of the call. Each call throws one error. */
-  readonly failures: Record<keyof FakeSidecar['calls'], Error[]> = {
-    publish: [],
-    read: [],
-    readOne: [],
-    transact: [],
-    save: [],
-  }
+  readonly failures: Record<keyof FakeSidecar['calls'], Error[]>
   /** The keys that bulk reads leave out, as Dapr's bulk reads may do if a connection breaks. */
   readonly overlooked = new Set<string>()
   /** Runs before the guards of writes are checked. Tests use it to write as another process. */
@@ -35,6 +29,7 @@ export class FakeSidecar implements Sidecar {
 
   constructor(storeType = 'state.sqlite') {
     this.#storeType = storeType
+    this.failures = { publish: [], read: [], readOne: [], transact: [], save: [] }
   }
 
   async publish(_topic: string, events: OutgoingEvent[]): Promise<void> {
@@ -107,13 +102,8 @@ export class FakeSidecar implements Sidecar {
     this.#required = server
   }
 
-  async fault(): Promise<string | undefined> {
-    return undefined
-  }
-
-  async storeFault(): Promise<string | undefined> {
-    return undefined
-  }
+  fault = async (): Promise<string | undefined> => undefined
+  storeFault = async (): Promise<string | undefined> => undefined
 
   /** Writes a document and the fence, like a transaction of another replica. */
   writeElsewhere(key: string, value: unknown): void {

@@ -33,9 +33,6 @@ export async function send<T>(url: string, init: RequestInit = {}): Promise<Answ
 }
 
 export function post<T>(url: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer<T>> {
-  return send(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
-    body: JSON.stringify(body),
-  })
+  const json = { 'content-type': 'application/json', ...headers }
+  return send(url, { method: 'POST', headers: json, body: JSON.stringify(body) })
 }

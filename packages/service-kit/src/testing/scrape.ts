@@ -4,9 +4,8 @@ import { withServer } from './http.ts'
 /** The values of a scrape, by the name of the metric with its labels. */
 export type Samples = Map<string, number>
 
-export function scrape(listener: RequestListener): Promise<Samples> {
-  return withServer(listener, async (url) => samplesIn(await (await fetch(`${url}/metrics`)).text()))
-}
+export const scrape = (listener: RequestListener): Promise<Samples> =>
+  withServer(listener, async (url) => samplesIn(await (await fetch(`${url}/metrics`)).text()))
 
 export function samplesIn(text: string): Samples {
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))

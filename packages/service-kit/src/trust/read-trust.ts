@@ -5,16 +5,8 @@ import { eventNames, parseMoment } from '@orderflow/envelope'
 import { Ajv, type ErrorObject } from 'ajv'
 import { createSigner, createTrust, outsideRefusals, type Publishers, type Trust, type TrustFile } from './trust.ts'
 
-export interface TrustSettings {
-  /** The file with the rights of outside applications, relative to the service's folder. */
-  File: string
-  /** The file with each service's events, by AppId. It is generated from services.json. */
-  Publishers: string
-  /** The signing keys, separated by commas. The first key signs. Empty if only programs of this stack can write to the log. */
-  SigningKeys: string
-  /** The date-time before which records need no signature. Empty if all records are signed. */
-  SignedSince: string
-}
+/** The settings of section `Trust`, which runtime/settings/sections.ts describes. */
+export type TrustSettings = Record<'File' | 'Publishers' | 'SigningKeys' | 'SignedSince', string>
 
 /**
  * Reads the rights of publishers. A change of the files takes effect only after a restart.

@@ -31,36 +31,7 @@ export interface Evidence {
 
 type Claim = Pick<ReceivedEnvelope, 'AppId' | 'AppName' | 'Name' | 'TenantID'>
 
-/** The rights of publishers. The ids of envelopes must be in lower case, as `parseEnvelope` returns them. */
-export interface Trust {
-  /**
-   * Applies the rules that trust.json cannot change. Our services may publish only their own events, and other applications may not write to topics
-   * that belong to our services.
-   * @throws {UntrustedError}
-   */
-  requireGenuine(topic: string, envelope: Claim, evidence: Evidence): void
-  /**
-   * Applies the rules of `requireGenuine`, and the publisher's rights in trust.json.
-   * @throws {UntrustedError}
-   */
-  requireTrusted(topic: string, envelope: Claim, evidence: Evidence): void
-  /**
-   * Checks an envelope that a caller sends through a service. The envelope must not have the AppId of one of our services. With authentication, the
-   * envelope's application must be listed with the caller's API key, and the TenantID must be allowed. Without authentication, the rules of
-   * `requireTrusted` apply.
-   * @param caller the authenticated caller; undefined without authentication
-   * @throws {UntrustedError}
-   */
-  requireAdmitted(topic: string, envelope: Claim, caller: { key?: string; tenant: { id: string } } | undefined): void
-  /**
-   * Returns the signature for an event of our services; undefined if no key is set.
-   * @throws {Error} if publishers.json does not list the event
-   */
-  sign(topic: string, envelope: Claim, value: Uint8Array): string | undefined
-  /** Returns an operator's signature for an event of our services; undefined if no key is set. */
-  vouch(envelope: Claim, value: Uint8Array): string | undefined
-  asksForSignature(appendedAt: number): boolean
-}
+export type Trust = ReturnType<typeof createTrust>
 
 export interface TrustOptions {
   publishers: Publishers
@@ -70,7 +41,8 @@ export interface TrustOptions {
   signedSince: number
 }
 
-export function createTrust({ publishers, file, signer, signedSince }: TrustOptions): Trust {
+/** Creates the rights of publishers. The ids of envelopes must be in lower case, as `parseEnvelope` returns them. */
+export function createTrust({ publishers, file, signer, signedSince }: TrustOptions) {
   const services = byAppId(publishers.services, ({ name, publishes }) => ({ name, publishes: namesByTopic(publishes) }))
   const serviceNames = new Set([...services.values()].map(({ name }) => name))
   const outside = outsideRefusals(publishers)
@@ -111,22 +83,18 @@ export function createTrust({ publishers, file, signer, signedSince }: TrustOpti
   }
 
   /** @param mustBe true if the publisher must be listed, even if the file accepts unlisted publishers */
-  function requireListed(
-    topic: string,
-    { AppId, AppName, Name, TenantID = '' }: Claim,
-    remedy: string,
-    mustBe = false,
-  ) {
+  function requireListed(topic: string, claim: Claim, remedy: string, mustBe = false): void {
+    const { AppId, AppName, Name, TenantID = '' } = claim
     const publisher = listed.get(AppId)
     if (!publisher) {
       if (file.unlisted === 'accept' && !mustBe) return
       throw new UntrustedError(`AppId ${AppId} is not listed in trust.json: ${remedy}`)
     }
     const { name, topics, tenants } = publisher
-    const refuse = (why: string) => new UntrustedError(`AppId ${AppId} is listed in trust.json ${why}: ${remedy}`)
-    if (AppName !== name) throw refuse('with another AppName')
-    if (!topics.get(topic)?.has(Name)) throw refuse(`but ${doesNot(topic, Name)} according to this file`)
-    if (tenants && !tenants.has(TenantID)) throw refuse('but its tenants do not include the TenantID of the event')
+    if (AppName !== name) throw listedBut(AppId, 'with another AppName', remedy)
+    if (!topics.get(topic)?.has(Name))
+      throw listedBut(AppId, `but ${doesNot(topic, Name)} according to this file`, remedy)
+    if (tenants && !tenants.has(TenantID)) throw listedBut(AppId, otherTenant, remedy)
   }
 
   function ownersOf(topic: string): string {
@@ -136,13 +104,29 @@ export function createTrust({ publishers, file, signer, signedSince }: TrustOpti
 
   return {
     asksForSignature,
-    requireGenuine: isOurs,
+    /**
+     * Applies the rules that trust.json cannot change. Our services may publish only their own events, and other applications may not write to topics
+     * that belong to our services.
+     * @throws {UntrustedError}
+     */
+    requireGenuine: isOurs as (topic: string, envelope: Claim, evidence: Evidence) => void,
 
-    requireTrusted(topic, claim, evidence) {
+    /**
+     * Applies the rules of `requireGenuine`, and the publisher's rights in trust.json.
+     * @throws {UntrustedError}
+     */
+    requireTrusted(topic: string, claim: Claim, evidence: Evidence): void {
       if (!isOurs(topic, claim, evidence)) requireListed(topic, claim, remedyOnStream)
     },
 
-    requireAdmitted(topic, claim, caller) {
+    /**
+     * Checks an envelope that a caller sends through a service. The envelope must not have the AppId of one of our services. With authentication, the
+     * envelope's application must be listed with the caller's API key, and the TenantID must be allowed. Without authentication, the rules of
+     * `requireTrusted` apply.
+     * @param caller the authenticated caller; undefined without authentication
+     * @throws {UntrustedError}
+     */
+    requireAdmitted(topic: string, claim: Claim, caller: { key?: string; tenant: { id: string } } | undefined): void {
       const { AppId, TenantID = '' } = claim
       const service = services.get(AppId)
       if (service)
@@ -151,18 +135,19 @@ export function createTrust({ publishers, file, signer, signedSince }: TrustOpti
       requireListed(topic, claim, remedyAtGateway, caller !== undefined)
       if (!caller) return
       const { apiKey, tenants } = listed.get(AppId) ?? {}
-      const refuse = (why: string) =>
-        new UntrustedError(`AppId ${AppId} is listed in trust.json ${why}: ${remedyAtGateway}`)
-      if (apiKey === undefined) throw refuse('without an apiKey that may send its events')
-      if (caller.key !== apiKey) throw refuse('with a different apiKey')
-      if (caller.tenant.id !== '' && caller.tenant.id !== TenantID) {
+      if (apiKey === undefined) throw listedBut(AppId, 'without an apiKey that may send its events', remedyAtGateway)
+      if (caller.key !== apiKey) throw listedBut(AppId, 'with a different apiKey', remedyAtGateway)
+      if (caller.tenant.id !== '' && caller.tenant.id !== TenantID)
         throw new UntrustedError('its TenantID is not that of the API key: use the tenant of the key')
-      }
       const isNamed = tenants?.has(TenantID) || TenantID === caller.tenant.id
-      if (!isNamed) throw refuse('but its tenants do not include the TenantID of the event')
+      if (!isNamed) throw listedBut(AppId, otherTenant, remedyAtGateway)
     },
 
-    sign(topic, claim, value) {
+    /**
+     * Returns the signature for an event of our services; undefined if no key is set.
+     * @throws {Error} if publishers.json does not list the event
+     */
+    sign(topic: string, claim: Claim, value: Uint8Array): string | undefined {
       if (publishes(claim, topic)) return signer?.sign(value)
       const { AppId, AppName, Name } = claim
       throw new Error(
@@ -170,7 +155,9 @@ export function createTrust({ publishers, file, signer, signedSince }: TrustOpti
       )
     },
 
-    vouch: ({ AppId }, value) => (services.has(AppId) ? signer?.sign(value) : undefined),
+    /** Returns an operator's signature for an event of our services; undefined if no key is set. */
+    vouch: ({ AppId }: Pick<Claim, 'AppId'>, value: Uint8Array) =>
+      services.has(AppId) ? signer?.sign(value) : undefined,
   }
 }
 
@@ -197,15 +184,17 @@ const unsigned: Evidence = { value: new Uint8Array(), signature: undefined, appe
 const remedyOnStream = 'to accept the event, change the file, restart the services and replay the dead letter'
 const remedyAtGateway = 'to accept the event, change the file, restart the services and send the event again'
 
+const otherTenant = 'but its tenants do not include the TenantID of the event'
+const listedBut = (appId: string, why: string, remedy: string) =>
+  new UntrustedError(`AppId ${appId} is listed in trust.json ${why}: ${remedy}`)
+
 const doesNot = (topic: string, name: string) => `does not publish ${name} to ${topic}`
 
-function byAppId<From, To>(entries: Record<string, From>, make: (entry: From) => To): ReadonlyMap<string, To> {
-  return new Map(Object.entries(entries).map(([id, entry]) => [id.toLowerCase(), make(entry)]))
-}
+const byAppId = <From, To>(entries: Record<string, From>, make: (entry: From) => To): ReadonlyMap<string, To> =>
+  new Map(Object.entries(entries).map(([id, entry]) => [id.toLowerCase(), make(entry)]))
 
-function namesByTopic(topics: Topics): ReadonlyMap<string, ReadonlySet<string>> {
-  return new Map(Object.entries(topics).map(([topic, names]) => [topic, new Set(names)]))
-}
+const namesByTopic = (topics: Topics): ReadonlyMap<string, ReadonlySet<string>> =>
+  new Map(Object.entries(topics).map(([topic, names]) => [topic, new Set(names)]))
 
 /** The record header of a signature. Logs are kept for ever, so the header's name never changes. */
 export const signatureHeader = 'signature'
@@ -214,25 +203,23 @@ export const signatureHeader = 'signature'
 const form = /^[\w-]{43}$/
 
 /** Returns a header's text if it has the form of a signature. */
-export function signatureIn(text: string | undefined): string | undefined {
-  return text !== undefined && form.test(text) ? text : undefined
-}
+export const signatureIn = (text: string | undefined): string | undefined =>
+  text !== undefined && form.test(text) ? text : undefined
 
-/** Makes and checks the signatures of all services of an installation, which share their keys (docs/adr/0021). */
-interface Signer {
-  /** Returns the HMAC-SHA-256 of a record's value, in base64url; undefined without a key. */
-  sign(value: Uint8Array): string | undefined
-  isBy(value: Uint8Array, signature: string | undefined): boolean
-}
+type Signer = ReturnType<typeof createSigner>
 
-/** Creates a signer. @param keys the first key signs; signatures of all keys are accepted, so that keys can be replaced */
-export function createSigner(keys: readonly string[]): Signer {
+/**
+ * Creates the signer of all services of an installation, which share their keys (docs/adr/0021).
+ * @param keys the first key signs; signatures of all keys are accepted, so that keys can be replaced
+ */
+export function createSigner(keys: readonly string[]) {
   const secrets = keys.map((key) => createSecretKey(key, 'utf8'))
   const [first] = secrets
   const digest = (key: (typeof secrets)[number], value: Uint8Array) => createHmac('sha256', key).update(value)
   return {
-    sign: (value) => first && digest(first, value).digest('base64url'),
-    isBy(value, signature) {
+    /** Returns the HMAC-SHA-256 of a record's value, in base64url; undefined without a key. */
+    sign: (value: Uint8Array) => first && digest(first, value).digest('base64url'),
+    isBy(value: Uint8Array, signature: string | undefined): boolean {
       if (signatureIn(signature) === undefined) return false
       const given = Buffer.from(signature as string, 'base64url')
       return secrets.some((key) => timingSafeEqual(digest(key, value).digest(), given))

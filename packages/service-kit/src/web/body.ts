@@ -7,7 +7,7 @@ import { type FieldError, HttpProblem, invalid, unavailable } from './problems.t
 
 /**
  * The default kind of body. Its limit is far above the size of events. The number of connections limits the memory of all bodies together
- * (runtime/listener.ts).
+ * (runtime/process/listener.ts).
  */
 const smallJson: BodyKind = {
   types: ['application/json'],
@@ -138,6 +138,5 @@ export function hiddenErrors(json: Uint8Array): FieldError[] {
   return [...Array.from(duplicates, ([pointer, detail]) => ({ pointer, detail })), ...numbers]
 }
 
-function hasBody(headers: Record<string, unknown>): boolean {
-  return 'transfer-encoding' in headers || Number(headers['content-length'] ?? 0) > 0
-}
+const hasBody = (headers: Record<string, unknown>): boolean =>
+  'transfer-encoding' in headers || Number(headers['content-length'] ?? 0) > 0

@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express'
 import type { Caller } from '../auth/caller.ts'
-import { type Inputs, inputsReader, type Model, type Values } from './input.ts'
+import { type Inputs, inputsReader, type Values } from './input.ts'
+import type { Model } from './model.ts'
 import type { Definition, Route } from './route.ts'
 import { callerOf } from './security.ts'
 
@@ -20,15 +21,10 @@ interface StreamDefinition<I extends Inputs>
   open(input: Values<I>, send: Send, context: { caller: Caller | undefined }): () => void
 }
 
-/** The open event streams. Shutdown ends them, and their clients reconnect. */
-export interface Streams {
-  route<I extends Inputs>(definition: StreamDefinition<I>): Route
-  /** Ends all streams. Streams that are opened later end at once. */
-  end(): void
-}
+export type Streams = ReturnType<typeof createStreams>
 
-/** Creates a service's streams. The service's `background.stop` must end them, because the shutdown waits for the last answer. */
-export function createStreams(): Streams {
+/** Creates a service's open event streams. Shutdown ends them, and their clients reconnect. The service's `background.stop` must end them, because the shutdown waits for the last answer. */
+export function createStreams() {
   const open = new Set<Response>()
   let isEnding = false
 
@@ -70,7 +66,8 @@ export function createStreams(): Streams {
         },
       }
     },
-    end() {
+    /** Ends all streams. Streams that are opened later end at once. */
+    end(): void {
       isEnding = true
       for (const response of open) response.end()
     },

@@ -1,20 +1,6 @@
-import {
-  type CamelCase,
-  camelCaseName,
-  type EventType,
-  examplePayload,
-  fieldSchema,
-  fieldValidator,
-  isGuidField,
-  isRequiredField,
-  newestType,
-  type PayloadOf,
-  type Problem,
-  parseGuid,
-  payloadFields,
-} from '@orderflow/envelope'
+import { examplePayload, fieldValidator, isGuidField, isRequiredField, parseGuid } from '@orderflow/envelope'
 import type { Request } from 'express'
-import { amountFlaw, type Currency } from '../money/money.ts'
+import { type ContractField, guidText, type Model, propertiesOf, type Schema, text } from './model.ts'
 import { type FieldError, invalid } from './problems.ts'
 import { unknownFields, unknownParameters } from './unknown-names.ts'
 
@@ -157,7 +143,15 @@ const defaultLimit = 20
 const maxLimit = 100
 
 export const pageOptions: Input<{ limit: number; cursor: string | undefined }> = {
-  read: readPageOptions,
+  /** Returns a `cursor` of undefined for the first page. */
+  read({ query: { limit = String(defaultLimit), cursor } }) {
+    const count = typeof limit === 'string' && /^\d{1,3}$/.test(limit) ? Number(limit) : 0
+    if (count < 1 || count > maxLimit)
+      throw invalid([{ pointer: 'limit', detail: `must be a whole number from 1 to ${maxLimit}` }])
+    if (cursor !== undefined && typeof cursor !== 'string')
+      throw invalid([{ pointer: 'cursor', detail: 'must be given only once' }])
+    return { limit: count, cursor }
+  },
   parameters: [
     { name: 'limit', in: 'query', schema: { type: 'integer', minimum: 1, maximum: maxLimit, default: defaultLimit } },
     { name: 'cursor', in: 'query', description: 'The `next` of the previous page.', schema: { type: 'string' } },
@@ -165,114 +159,7 @@ export const pageOptions: Input<{ limit: number; cursor: string | undefined }> =
   problems: [400],
 }
 
-/** Returns a `cursor` of undefined for the first page. @throws {HttpProblem} 400 with the parameter's name */
-function readPageOptions(request: Request) {
-  const { limit = String(defaultLimit), cursor } = request.query
-  const count = typeof limit === 'string' && /^\d{1,3}$/.test(limit) ? Number(limit) : 0
-  if (count < 1 || count > maxLimit)
-    throw invalid([{ pointer: 'limit', detail: `must be a whole number from 1 to ${maxLimit}` }])
-  if (cursor !== undefined && typeof cursor !== 'string')
-    throw invalid([{ pointer: 'cursor', detail: 'must be given only once' }])
-  return { limit: count, cursor }
-}
-
-/** Returns the model of a page of a list. `next` is null on the last page. */
-export function pageOf<T>(item: Model<T>): Model<{ items: T[]; next: string | null }> {
-  return {
-    name: `${item.name}Page`,
-    schema: {
-      type: 'object',
-      properties: {
-        items: { type: 'array', items: referenceTo(item) },
-        next: { type: 'string', nullable: true },
-      },
-    },
-    uses: [item],
-  }
-}
-
-/** A JSON Schema of OpenAPI 3.0. */
-export type Schema = { [keyword: string]: unknown }
-
-/** A rule of the API that is stricter than the contract's rule. */
-interface NarrowRule {
-  schema: Schema
-  /** Returns the error of a value, which replaces the contract's error. Undefined for a valid value, or a value of the wrong type. */
-  flaw(value: unknown): string | undefined
-}
-
-/** A field of a payload, such as `['Name@1', 'Field']`, with an optional rule of the API. */
-type ContractField = readonly [type: EventType, field: string, rule?: NarrowRule]
-
-export type Field = ContractField | Schema
-
-/** An object of the API, with its name in the OpenAPI document. */
-export interface Model<T> {
-  name: string
-  schema: Schema
-  uses?: readonly Model<unknown>[]
-  /** Makes models of different types distinct for the compiler. The field is never set. */
-  readonly of?: T
-}
-
-/**
- * Returns all fields of an event's payload, under their names in an API: `GivenName` is `givenName`.
- * @param type `Name@1`, because the API stays the same when the contract gets a newer version
- * @param omitted the fields that the API does not have, or that have different names in the API
- * @throws {Error} for a name without a version
- */
-export function contractFields<T extends EventType, Omitted extends keyof PayloadOf<T> & string = never>(
-  type: T,
-  ...omitted: Omitted[]
-): { [K in keyof CamelCase<Omit<PayloadOf<T>, Omitted>>]-?: ContractField } {
-  const names = payloadFields(withVersion(type)).filter((field) => !(omitted as string[]).includes(field))
-  return Object.fromEntries(names.map((field) => [camelCaseName(field), [type, field]])) as never
-}
-
-function withVersion(type: EventType): EventType {
-  const newest: string = newestType(type)
-  if (newest === type) return type
-  throw new Error(`${type} has no version: write ${newest}, because another version of the event would change the API`)
-}
-
-/** Creates the model of an object in answers. The contract describes its fields. */
-export function model<T>(name: string, fields: { [K in keyof T & string]-?: Field }): Model<T> {
-  return { name, schema: { type: 'object', properties: propertiesOf(fields) } }
-}
-
-export const referenceTo = ({ name }: Model<unknown>): Schema => ({ $ref: `#/components/schemas/${name}` })
-
-export function propertiesOf(fields: Record<string, Field>): Record<string, Schema> {
-  return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, schemaOf(field)]))
-}
-
-function schemaOf(field: Field): Schema {
-  return isContractField(field) ? { ...fieldSchema(withVersion(field[0]), field[1]), ...field[2]?.schema } : field
-}
-
-/** Narrows the type of a readonly tuple. `Array.isArray` alone does not narrow it. */
-function isContractField(field: Field): field is ContractField {
-  return Array.isArray(field)
-}
-
-export const text: Schema = { type: 'string' }
-export const guidText: Schema = { type: 'string', format: 'uuid' }
-export const dateTime: Schema = { type: 'string', format: 'date-time' }
-
-/** Returns the rule that an amount in a request must be above 0. In events, 0 is also allowed. */
-export const amountRule = ({ code, decimals }: Currency): NarrowRule => ({
-  schema: {
-    minimum: 10 ** -decimals,
-    description: `An amount in ${code}: greater than 0, with at most ${decimals} decimals.`,
-    'x-decimals': decimals,
-  },
-  flaw(value) {
-    if (typeof value !== 'number') return undefined
-    return value > 0 ? amountFlaw(value, { code, decimals }) : 'must be greater than 0'
-  },
-})
-
-type ContractFields<T> = { [K in keyof T & string]-?: ContractField }
+type FieldsOf<T> = { [K in keyof T & string]-?: ContractField }
 
 /**
  * Creates the input of a JSON body whose fields follow the contract. Each field refers to a payload field, so the API and the event have the same
@@ -280,11 +167,7 @@ type ContractFields<T> = { [K in keyof T & string]-?: ContractField }
  * @param name the name of the schema in the OpenAPI document
  * @param example example values, which replace the contract's examples
  */
-export function jsonBody<T extends object>(
-  name: string,
-  fields: ContractFields<T>,
-  example: Partial<T> = {},
-): Input<T> {
+export function jsonBody<T extends object>(name: string, fields: FieldsOf<T>, example: Partial<T> = {}): Input<T> {
   const read = bodyReader<T>(fields)
   const all = Object.entries<ContractField>(fields)
   const required = all.filter(([, [type, field]]) => isRequiredField(type, field)).map(([name]) => name)
@@ -299,14 +182,11 @@ export function jsonBody<T extends object>(
  * Creates the reader of a body with these fields. It returns GUIDs in lower case.
  * @throws {HttpProblem} (the reader) 400 with the JSON pointer of each wrong or unknown field
  */
-export function bodyReader<T>(fields: ContractFields<T>): (body: unknown) => T {
+export function bodyReader<T>(fields: FieldsOf<T>): (body: unknown) => T {
   const all = Object.entries<ContractField>(fields)
   const validate = fieldValidator(Object.fromEntries(all.map(([name, [type, field]]) => [name, [type, field]])))
   const unknown = unknownFields(Object.keys(fields))
-  const readers = all.map(([name, [type, field]]) => ({
-    name,
-    read: isGuidField(type, field) ? (value: unknown) => String(value).toLowerCase() : (value: unknown) => value,
-  }))
+  const guids = new Set(all.filter(([, [type, field]]) => isGuidField(type, field)).map(([name]) => name))
   return (body) => {
     const given = (body === undefined ? {} : body) as Record<string, unknown>
     const flaws = all.flatMap(([name, [, , rule]]): FieldError[] => {
@@ -314,17 +194,17 @@ export function bodyReader<T>(fields: ContractFields<T>): (body: unknown) => T {
       return detail === undefined ? [] : [{ pointer: `/${name}`, detail }]
     })
     const narrowed = new Set(flaws.map(({ pointer }) => pointer))
-    const errors = validate(given).map(fieldError)
-    const others = errors.filter(({ pointer }) => !narrowed.has(pointer))
+    const others = validate(given)
+      .filter(({ pointer }) => !narrowed.has(pointer))
+      .map(({ pointer, message, hint }) => ({ pointer, detail: hint ? `${message} (${hint})` : message }))
     const renamed = (name: string) => others.some(({ detail }) => detail.includes(`(rename ${name} to `))
     const extra = unknown(given).filter(({ pointer }) => !renamed(pointer.slice(1)))
     refuse([...others, ...flaws, ...extra])
     const values: Record<string, unknown> = {}
-    for (const { name, read } of readers) if (given[name] !== undefined) values[name] = read(given[name])
+    for (const [name] of all) {
+      const value = given[name]
+      if (value !== undefined) values[name] = guids.has(name) ? String(value).toLowerCase() : value
+    }
     return values as T
   }
-}
-
-function fieldError({ pointer, message, hint }: Problem): FieldError {
-  return { pointer, detail: hint ? `${message} (${hint})` : message }
 }

@@ -1,7 +1,8 @@
 import { fileURLToPath } from 'node:url'
 import swaggerJsdoc from 'swagger-jsdoc'
 import type { Auth } from '../auth/auth.ts'
-import { type Field, type Input, type Model, propertiesOf, referenceTo, type Schema } from './input.ts'
+import type { Input } from './input.ts'
+import { type Field, type Model, propertiesOf, referenceTo, type Schema } from './model.ts'
 import type { PageSignIn } from './pages.ts'
 import type { Refusals } from './problems.ts'
 import type { Route } from './route.ts'
@@ -38,7 +39,7 @@ export function openapiOf(documented: Documented): OpenApi {
     // This URL is relative to the document's URL, so it includes a proxy's path prefix.
     servers: [{ url: '.' }],
     ...(tracePage && { externalDocs: { description: 'Traces', url: tracePage } }),
-    paths: pathsOf(routes, refusals),
+    paths: pathsOf(routes, (operation) => operationOf(operation, refusals)),
     components: {
       schemas: {
         ...Object.fromEntries(routes.flatMap(modelsOf).map(({ name, schema }) => [name, schema])),
@@ -49,11 +50,11 @@ export function openapiOf(documented: Documented): OpenApi {
   return swaggerJsdoc({ definition, apis: commented, failOnErrors: true }) as OpenApi
 }
 
-function pathsOf(routes: readonly Route[], refusals: Refusals): Record<string, Record<string, object>> {
-  const paths: Record<string, Record<string, object>> = {}
-  for (const { operation } of routes) {
-    paths[operation.path] = { ...paths[operation.path], [operation.method]: operationOf(operation, refusals) }
-  }
+/** Returns the operations by path and method. */
+function pathsOf<T>(routes: readonly Route[], make: (operation: Route['operation']) => T) {
+  const paths: Record<string, Record<string, T>> = {}
+  for (const { operation } of routes)
+    paths[operation.path] = { ...paths[operation.path], [operation.method]: make(operation) }
   return paths
 }
 
@@ -107,12 +108,10 @@ function problemsOf({ method, path, inputs, refusals: codes }: Route['operation'
   return Object.fromEntries(Array.from(meanings, ([status, meaning]) => [status, problemAnswer(meaning)]))
 }
 
-function problemAnswer(description: string): object {
-  return {
-    description,
-    content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
-  }
-}
+const problemAnswer = (description: string): object => ({
+  description,
+  content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+})
 
 const contentOf = (schema: Schema, types: readonly string[] | undefined) =>
   Object.fromEntries((types ?? ['application/json']).map((type) => [type, { schema }]))
@@ -132,13 +131,11 @@ const denials = {
 
 export async function secured(document: OpenApi, auth: Auth, routes: readonly Route[]): Promise<OpenApi> {
   const schemes = await securitySchemes(auth, routes)
-  const paths: OpenApi['paths'] = {}
-  for (const { operation } of routes) {
-    const { path, method, scope } = operation
+  const paths = pathsOf(routes, ({ path, method, scope }) => {
     const known = document.paths[path]?.[method]
     const security = Object.entries(schemes).map(([name, { type }]) => ({ [name]: type === 'oauth2' ? [scope] : [] }))
-    paths[path] = { ...paths[path], [method]: { ...known, security, responses: { ...known?.responses, ...denials } } }
-  }
+    return { ...known, security, responses: { ...known?.responses, ...denials } }
+  })
   return { ...document, paths, components: { ...document.components, securitySchemes: schemes } }
 }
 

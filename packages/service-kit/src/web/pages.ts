@@ -21,7 +21,7 @@ export function staticFiles(files: readonly StaticFile[]): Router {
   const router = Router()
   for (const { path, type, content, sources = {} } of files) {
     const directives = { defaultSrc: ["'none'"], baseUri: ["'none'"], frameAncestors: ["'none'"], ...sources }
-    const headers = headersOf({ directives })
+    const headers = headersOf(directives)
     headers.set('cache-control', 'no-cache').set('access-control-allow-origin', '*').set('content-type', type)
     headers.set('cross-origin-resource-policy', 'cross-origin')
     router.get(path, ({ baseUrl, path: asked }, response) => {
@@ -57,7 +57,7 @@ const others = /^\/(v\d+|docs|openapi\.json|livez|readyz)(\/|$)/
 
 /** Serves the files of a page for GET and HEAD, compressed if possible. Answers 304 if the browser has the file. */
 export function site({ policy, read }: Site): RequestHandler {
-  const headers = headersOf({ directives: { defaultSrc: ["'none'"] } })
+  const headers = headersOf({ defaultSrc: ["'none'"] })
   headers.set('content-security-policy', policy).set('vary', 'accept-encoding')
   // This is not a route of Express, because a route would answer OPTIONS for every path with the methods of a page.
   return (request, response, next) => {
@@ -82,10 +82,7 @@ export function site({ policy, read }: Site): RequestHandler {
 const swaggerOptions = { validatorUrl: null }
 
 /** The sign-in options of swagger-ui-express, and the origins to which the page may send requests. */
-export interface PageSignIn {
-  oauth: object
-  origins: () => Promise<string[]>
-}
+export type PageSignIn = { oauth: object; origins: () => Promise<string[]> }
 
 /** Serves the interactive page of the API. It loads only its own files and the OpenAPI document, and runs no inline script. */
 export function docs(title: string, signIn: PageSignIn | undefined): Router {
@@ -109,7 +106,7 @@ export function docs(title: string, signIn: PageSignIn | undefined): Router {
   const set: RequestHandler = async (_request, response, next) => {
     const connectSrc = ["'self'", ...((await signIn?.origins()) ?? [])]
     // The sign-in opens the issuer's page in a new window. That window returns to oauth2-redirect.html, which calls a function of the first window.
-    const headers = headersOf({ directives: { ...directives, connectSrc }, opener: 'same-origin-allow-popups' })
+    const headers = headersOf({ ...directives, connectSrc }, 'same-origin-allow-popups')
     response.setHeaders(headers.set('cache-control', 'no-cache'))
     next()
   }

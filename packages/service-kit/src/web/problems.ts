@@ -5,10 +5,7 @@ import type { Logger } from '../telemetry/log.ts'
 import type { Mask } from '../telemetry/mask.ts'
 
 /** The error of one field. `pointer` is a JSON pointer into the body, or the name of a header or parameter. */
-export interface FieldError {
-  pointer: string
-  detail: string
-}
+export type FieldError = Record<'pointer' | 'detail', string>
 
 interface ProblemOptions {
   detail: string
@@ -36,9 +33,8 @@ export class HttpProblem extends Error {
   }
 }
 
-export function notFound(what: string, detail: string): HttpProblem {
-  return new HttpProblem(404, 'not-found', `${what} not found`, { detail })
-}
+export const notFound = (what: string, detail: string): HttpProblem =>
+  new HttpProblem(404, 'not-found', `${what} not found`, { detail })
 
 /** Returns a problem with status 400 that names each wrong field. An empty pointer refers to the whole body. */
 export function invalid(errors: FieldError[]): HttpProblem {
@@ -70,9 +66,8 @@ function refusalProblem(error: unknown, refusals: Refusals, mask: Mask): HttpPro
   return new HttpProblem(refusal.status, code as string, refusal.title, { detail, extra, cause: error })
 }
 
-function isPlainObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
-}
+const isPlainObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
 
 /** Returns the problem for an error of this package or of the domain. Any other error becomes a 500, which shows no internals. */
 export function problemOf(error: unknown, refusals: Refusals, mask: Mask): HttpProblem {
@@ -92,9 +87,8 @@ function platformProblem(error: unknown, mask: Mask): HttpProblem | undefined {
     return unavailable('Too many requests are waiting. The request had no effect; try again.')
   if (!(error instanceof SidecarError)) return undefined
   if (error instanceof LostWritesError) return unavailable('The store lost data. Try again after its rebuild.')
-  if (reportsFullDisk(error.message)) {
+  if (reportsFullDisk(error.message))
     return unavailable('The disk of the state store is full. Free some space, then try again.')
-  }
   return unavailable('The sidecar, its broker or its store does not answer. Try again.')
 }
 

@@ -5,11 +5,7 @@ import { HttpProblem } from './problems.ts'
 import { callerOf } from './security.ts'
 
 /** The settings of section `Limits`, in requests per minute; 0 for no limit. */
-export interface Limits {
-  AddressPerMinute: number
-  CallerPerMinute: number
-  TenantPerMinute: number
-}
+export type Limits = Record<'AddressPerMinute' | 'CallerPerMinute' | 'TenantPerMinute', number>
 
 const none: Limits = { AddressPerMinute: 0, CallerPerMinute: 0, TenantPerMinute: 0 }
 
@@ -60,15 +56,13 @@ function tooMany(what: string, perMinute: number, seconds: number): HttpProblem 
   })
 }
 
-export interface RateState {
+/** Counts a request against the quota of its key. Refused requests are not counted. */
+type Rate = (key: string) => {
   left: number
   wholeInMs: number
   /** The time until this request would be accepted; 0 if it is accepted now. */
   waitMs: number
 }
-
-/** Counts a request against the quota of its key. Refused requests are not counted. */
-export type Rate = (key: string) => RateState
 
 const minuteMs = 60_000
 

@@ -3,7 +3,8 @@ import { type Request, type RequestHandler, type Response, Router } from 'expres
 import type { Caller, Scope } from '../auth/caller.ts'
 import { handled } from '../telemetry/context.ts'
 import { readBody } from './body.ts'
-import { type Input, type Inputs, inputsReader, type Model, type Values } from './input.ts'
+import { type Input, type Inputs, inputsReader, type Values } from './input.ts'
+import type { Model } from './model.ts'
 import { HttpProblem, notFound } from './problems.ts'
 import { callerOf, requireScope } from './security.ts'
 
@@ -78,9 +79,8 @@ export function routerOf(routes: readonly Route[]): Router {
     const kind = operation.inputs.flatMap(({ receives }) => receives ?? [])[0]
     router[operation.method](expressPath(operation.path), requireScope(operation.scope), readBody(kind), handle)
   }
-  for (const [path, onPath] of Map.groupBy(routes, ({ operation }) => expressPath(operation.path))) {
+  for (const [path, onPath] of Map.groupBy(routes, ({ operation }) => expressPath(operation.path)))
     router.all(path, otherMethods(onPath, shown))
-  }
   return router
 }
 

@@ -27,7 +27,7 @@ export const yearSeconds = 365 * 24 * 60 * 60
  * other ports use http.
  */
 export function answerHeaders(): RequestHandler {
-  const headers = headersOf({ directives: nothing }).set('cache-control', 'no-store')
+  const headers = headersOf(nothing).set('cache-control', 'no-store')
   for (const name of ofPages) headers.delete(name)
   const secure = new Map(headers).set('strict-transport-security', `max-age=${yearSeconds}`)
   return (request, response, next) => {
@@ -39,13 +39,11 @@ export function answerHeaders(): RequestHandler {
 
 const isLocalhost = (host = '') => /^(.+\.)?localhost(:\d+)?$/i.test(host)
 
-interface PageHeaders {
-  directives: Record<string, string[]>
-  opener?: 'same-origin' | 'same-origin-allow-popups'
-}
-
 /** Returns helmet's headers by name, except Strict-Transport-Security and the headers for obsolete browsers. */
-export function headersOf({ directives, opener = 'same-origin' }: PageHeaders): Map<string, string> {
+export function headersOf(
+  directives: Record<string, string[]>,
+  opener: 'same-origin' | 'same-origin-allow-popups' = 'same-origin',
+): Map<string, string> {
   const headers = new Map<string, string>()
   const response = { setHeader: (name: string, value: string) => headers.set(name.toLowerCase(), value) }
   const set = helmet({
@@ -117,9 +115,7 @@ function namesOf({ rawHeaders, url }: Request): string[] {
   })
 }
 
-function normalized(name: string): string {
-  return name.trim().toLowerCase().replace(/\.$/, '')
-}
+const normalized = (name: string): string => name.trim().toLowerCase().replace(/\.$/, '')
 
 /**
  * Creates the middleware that requires a valid token or key (RFC 6750).
@@ -152,9 +148,7 @@ export function authenticate({ issuer, keys }: Auth): RequestHandler {
   }
 }
 
-export function callerOf({ locals }: Response): Caller | undefined {
-  return locals.caller
-}
+export const callerOf = ({ locals }: Response): Caller | undefined => locals.caller
 
 /** Creates the middleware that requires a scope, if there is authentication. @throws {HttpProblem} 403 */
 export function requireScope(scope: string): RequestHandler {

@@ -34,7 +34,7 @@ export interface WebOptions extends Documented {
    */
   proxies: number
   limits: Limits | undefined
-  files?: readonly StaticFile[]
+  files?: readonly StaticFile[] | undefined
   /** The start page; the default is the page of operations. */
   page?: Site | undefined
   tracing?: Tracing | undefined
@@ -229,14 +229,12 @@ export function measured(routes: readonly Route[], metrics: Pick<Metrics, 'reque
   }
 }
 
-export interface Ended {
-  route: string | undefined
-  /** The status of the answer, even if it was not sent. */
-  status: number
-  isAnswered: boolean
-}
-
-function whenEnded(request: Request, response: Response, tell: (ended: Ended) => void): void {
+/** @param tell receives the status of the answer, even if it was not sent */
+function whenEnded(
+  request: Request,
+  response: Response,
+  tell: (ended: { route: string | undefined; status: number; isAnswered: boolean }) => void,
+): void {
   response.once('close', () => {
     const { route } = request as { route?: { path: string } }
     tell({

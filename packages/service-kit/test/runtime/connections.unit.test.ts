@@ -5,7 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { connect as connectSecurely } from 'node:tls'
 import { expect } from 'chai'
 import { generate } from 'selfsigned'
-import { type Listener, listen } from '../../src/runtime/listener.ts'
+import { type Listener, listen } from '../../src/runtime/process/listener.ts'
 import { portOf } from './support/port.ts'
 
 const max = 3

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect } from 'chai'
-import { drainable } from '../../src/runtime/connections.ts'
+import { drainable } from '../../src/runtime/process/connections.ts'
 import { virtualTime } from '../support/virtual-time.ts'
 
 const request = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'

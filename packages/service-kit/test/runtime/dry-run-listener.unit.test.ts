@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http'
 import { expect } from 'chai'
-import { type DryRun, NoRecordError, withDryRun } from '../../src/runtime/dry-run.ts'
+import { type DryRun, NoRecordError, withDryRun } from '../../src/runtime/dry-run/dry-run.ts'
 import { capturedLog } from '../../src/testing/captured-log.ts'
 import { withServer } from '../../src/testing/http.ts'
 

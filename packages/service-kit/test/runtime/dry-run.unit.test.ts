@@ -1,6 +1,6 @@
 import type { Envelope, FullEvent } from '@orderflow/envelope'
 import { expect } from 'chai'
-import { createDryRun, type DryRunRecord } from '../../src/runtime/dry-run.ts'
+import { createDryRun, type DryRunRecord } from '../../src/runtime/dry-run/dry-run.ts'
 import { SidecarError } from '../../src/sidecar/sidecar.ts'
 import { createDocuments, type DocumentsOf } from '../../src/state/documents.ts'
 import type { Publish } from '../../src/stream/publishing/publish.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { bypassProxies } from '../../src/runtime/loopback.ts'
+import { bypassProxies } from '../../src/runtime/process/loopback.ts'
 
 const loopback = 'localhost,127.0.0.1,::1,[::1]'
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { createReadiness } from '../../src/runtime/create-app.ts'
+import { createReadiness } from '../../src/runtime/readiness/readiness.ts'
 import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
 
 const streamIsThere = async () => undefined

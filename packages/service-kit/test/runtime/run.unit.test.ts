@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { PortTakenError } from '../../src/runtime/listener.ts'
-import { failureText } from '../../src/runtime/run.ts'
-import { SettingsError } from '../../src/runtime/settings.ts'
+import { PortTakenError } from '../../src/runtime/process/listener.ts'
+import { failureText } from '../../src/runtime/process/run.ts'
+import { SettingsError } from '../../src/runtime/settings/settings.ts'
 import { contractMask } from '../../src/telemetry/mask.ts'
 import { TrustFileError } from '../../src/trust/read-trust.ts'
 

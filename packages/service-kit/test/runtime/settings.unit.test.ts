@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect } from 'chai'
-import { type Section, section } from '../../src/runtime/sections.ts'
-import { readSettings, SettingsError } from '../../src/runtime/settings.ts'
+import { type Section, section } from '../../src/runtime/settings/sections.ts'
+import { readSettings, SettingsError } from '../../src/runtime/settings/settings.ts'
 
 const settings = {
   App: { Id: '6f1d2c1e-6b5a-4d0e-9c57-0d9a3c1b5e01', Name: 'a-service' },

@@ -1,6 +1,6 @@
 import type { StreamSettings } from '@orderflow/kafka-log'
 import { expect } from 'chai'
-import { createStreamCheck, type StreamAdmin, type TopicUse } from '../../src/runtime/stream-check.ts'
+import { createStreamCheck, type StreamAdmin, type TopicUse } from '../../src/runtime/readiness/stream-check.ts'
 import { virtualTime } from '../support/virtual-time.ts'
 
 interface Transactions {

@@ -1,7 +1,7 @@
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
 import { expect } from 'chai'
 import { generate } from 'selfsigned'
-import { type Listener, listen } from '../../src/runtime/listener.ts'
+import { type Listener, listen } from '../../src/runtime/process/listener.ts'
 import { portOf } from './support/port.ts'
 
 for (const keyType of ['ec', 'rsa'] as const) {

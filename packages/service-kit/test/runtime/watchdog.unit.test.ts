@@ -1,5 +1,11 @@
 import { expect } from 'chai'
-import { createWatchdog, type GroupReport, type Member, stalledAfterMs, watch } from '../../src/runtime/watchdog.ts'
+import {
+  createWatchdog,
+  type GroupReport,
+  type Member,
+  stalledAfterMs,
+  watch,
+} from '../../src/runtime/readiness/watchdog.ts'
 import type { Consumer } from '../../src/stream/consuming/consumer.ts'
 import { virtualTime } from '../support/virtual-time.ts'
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { expect } from 'chai'
-import { type Listener, listen, publicBounds } from '../../src/runtime/listener.ts'
+import { type Listener, listen, publicBounds } from '../../src/runtime/process/listener.ts'
 import { thingId, thingsApp } from '../web/support/things.ts'
 import { portOf } from './support/port.ts'
 

@@ -1,8 +1,9 @@
 import { expect } from 'chai'
 import { createArrivalLists, shardCount } from '../../src/state/arrival-list.ts'
+import type { UnitOfWork } from '../../src/state/batch.ts'
 import { createReader } from '../../src/state/documents.ts'
 import { CursorError, readPage } from '../../src/state/list-page.ts'
-import { createUnitOfWork, type UnitOfWork } from '../../src/state/unit-of-work.ts'
+import { createUnitOfWork } from '../../src/state/unit-of-work.ts'
 import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
 
 const begun = Date.parse('2026-11-21T10:00:00Z')

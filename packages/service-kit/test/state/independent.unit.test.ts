@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import { type Sidecar, SidecarError } from '../../src/sidecar/sidecar.ts'
 import { createArrivalLists } from '../../src/state/arrival-list.ts'
-import { createIndependent, type UnitOfWork, type View } from '../../src/state/unit-of-work.ts'
+import type { UnitOfWork, View } from '../../src/state/batch.ts'
+import { createIndependent } from '../../src/state/independent.ts'
 import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
 
 const lost = () => new SidecarError('save state', new Error('connection lost'))

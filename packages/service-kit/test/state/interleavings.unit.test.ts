@@ -1,9 +1,10 @@
 import { expect } from 'chai'
 import { SidecarError } from '../../src/sidecar/sidecar.ts'
 import { createArrivalLists } from '../../src/state/arrival-list.ts'
+import type { UnitOfWork, View } from '../../src/state/batch.ts'
 import { createReader } from '../../src/state/documents.ts'
 import { readPage } from '../../src/state/list-page.ts'
-import { createUnitOfWork, type UnitOfWork, type View } from '../../src/state/unit-of-work.ts'
+import { createUnitOfWork } from '../../src/state/unit-of-work.ts'
 import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { shardCount } from '../../src/state/arrival-list.ts'
+import type { View } from '../../src/state/batch.ts'
 import { createDocuments, type DocumentsOf, spaceOf } from '../../src/state/documents.ts'
-import type { View } from '../../src/state/unit-of-work.ts'
 import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
 
 for (const type of ['state.sqlite', 'state.postgresql']) {

@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import { SidecarError, type Write } from '../../src/sidecar/sidecar.ts'
 import { createArrivalLists } from '../../src/state/arrival-list.ts'
-import { createTransactional, type UnitOfWork } from '../../src/state/unit-of-work.ts'
+import type { UnitOfWork } from '../../src/state/batch.ts'
+import { createTransactional } from '../../src/state/transactional.ts'
 import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
 import { virtualTime } from '../support/virtual-time.ts'
 

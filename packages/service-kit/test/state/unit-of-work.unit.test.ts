@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import { SidecarError } from '../../src/sidecar/sidecar.ts'
 import { createArrivalLists } from '../../src/state/arrival-list.ts'
-import { createUnitOfWork, type UnitOfWork } from '../../src/state/unit-of-work.ts'
+import type { UnitOfWork } from '../../src/state/batch.ts'
+import { createUnitOfWork } from '../../src/state/unit-of-work.ts'
 import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
 
 const list = () => createArrivalLists(() => new Date())

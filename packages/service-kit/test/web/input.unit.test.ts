@@ -1,7 +1,8 @@
 import { examplePayload } from '@orderflow/envelope'
 import { expect } from 'chai'
 import { capturedLog } from '../../src/testing/captured-log.ts'
-import { contractFields, jsonBody, model } from '../../src/web/input.ts'
+import { jsonBody } from '../../src/web/input.ts'
+import { contractFields, model } from '../../src/web/model.ts'
 import { route } from '../../src/web/route.ts'
 import { webWith } from './support/things.ts'
 

@@ -30,7 +30,7 @@ export interface EnsureOptions {
   signal?: AbortSignal | undefined
 }
 
-/** The parts of a service's readiness that name a store that needs a rebuild (packages/service-kit/src/runtime/lost-writes.ts). */
+/** The parts of a service's readiness that name a store that needs a rebuild (packages/service-kit/src/runtime/lost-writes/lost-writes.ts). */
 export const rebuildReasons = /#(the-store-lost-writes|documents-of-entities)\b/
 const rebuildStep = 'make down, then make up REBUILD=1'
 

@@ -1,6 +1,6 @@
 import type { LogReader } from '@orderflow/kafka-log'
 import { timeLimit } from '../../limits.ts'
-import type { DryRunRecord, Verdict } from '../../runtime/dry-run.ts'
+import type { DryRunRecord, Verdict } from '../../runtime/dry-run/dry-run.ts'
 import type { Attempt } from './entries.ts'
 import { readEvent } from './records.ts'
 

@@ -1,5 +1,5 @@
 import type { LogReader } from '@orderflow/kafka-log'
-import type { Verdict } from '../../runtime/dry-run.ts'
+import type { Verdict } from '../../runtime/dry-run/dry-run.ts'
 import { type Consuming, effectsIn, keptRecord, type RejectedAttempt } from './effects.ts'
 import { currentAttempt, type Entry, recordOf } from './entries.ts'
 import { readEvent } from './records.ts'

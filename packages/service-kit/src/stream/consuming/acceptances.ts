@@ -5,7 +5,8 @@ import type { EarlierDeadLetters } from '../dead-letters/earlier-dead-letters.ts
 import { acceptanceHeaders, type BulkEntry, type Delivery, keyBytes, readDelivery, recordIdOf } from '../log/record.ts'
 import type { EventHandlerOptions, Result } from './event-handler.ts'
 
-interface AcceptanceOptions extends Pick<EventHandlerOptions, 'app' | 'publish' | 'now' | 'log'> {
+export interface AcceptanceOptions extends Pick<EventHandlerOptions, 'app' | 'publish' | 'now' | 'log'> {
+  /** Left out if the records of a delivery have no dead letters of earlier processes. */
   earlierDeadLetters?: EarlierDeadLetters
 }
 
@@ -25,10 +26,7 @@ export function createAcceptances(
   return (entries) => {
     // The sidecar has its own connection to Kafka, so events are handled even if the service cannot reach Kafka.
     const reading = earlierDeadLetters?.(topic, oldestOf(entries, now().getTime())).catch((err: unknown) => {
-      log.warn(
-        { topic, err },
-        'Kafka does not return earlier dead letters, so a rebuild may leave out records that are handled now',
-      )
+      log.warn({ topic, err }, unread)
       return undefined
     })
     return async (results) => {
@@ -46,6 +44,8 @@ export function createAcceptances(
     }
   }
 }
+
+const unread = 'Kafka does not return earlier dead letters, so a rebuild may leave out records that are handled now'
 
 /** Returns the earliest time of arrival; the given time if all records are later or have no time. */
 function oldestOf(entries: readonly BulkEntry[], now: number): number {

@@ -3,11 +3,10 @@ import { timeLimit } from '../../limits.ts'
 import { errorType, type Tracing } from '../../telemetry/context.ts'
 import type { Metrics, Outcome } from '../../telemetry/metrics.ts'
 import type { Trust } from '../../trust/trust.ts'
-import type { EarlierDeadLetters } from '../dead-letters/earlier-dead-letters.ts'
 import { faultCodes } from '../dead-letters/fault.ts'
 import { type BulkEntry, keyOf, positionOf } from '../log/record.ts'
 import { observeDelivery } from '../observed.ts'
-import { createAcceptances } from './acceptances.ts'
+import { type AcceptanceOptions, createAcceptances } from './acceptances.ts'
 import { createBrake } from './brake.ts'
 import { createPartHandler, type PartHandlerOptions } from './delivery-part.ts'
 import {
@@ -23,40 +22,23 @@ import { createRedeliveries, type Redelivered } from './redeliveries.ts'
 import { createUnhandledCounter } from './unhandled.ts'
 
 export interface ConsumerOptions
-  extends Pick<EventHandlerOptions, 'app' | 'publish' | 'refusals' | 'now' | 'isStored'>,
+  extends Pick<EventHandlerOptions, 'refusals' | 'isStored'>,
+    AcceptanceOptions,
     PartHandlerOptions {
   trust: Pick<Trust, 'requireTrusted' | 'asksForSignature'>
   metrics: Pick<Metrics, 'topic'>
   /** Returns the reason why the service may handle no event; otherwise undefined. */
   blockedBy?: () => string | undefined
   tracing?: Tracing | undefined
-  /** Left out if the records of a delivery have no dead letters of earlier processes. */
-  earlierDeadLetters?: EarlierDeadLetters
 }
 
-interface Status {
-  entryId: string
-  status: 'SUCCESS' | 'RETRY'
-}
+type Status = { entryId: string; status: 'SUCCESS' | 'RETRY' }
 
-export interface Consumer {
-  /**
-   * Handles the entries of a bulk delivery, one part after the other, and returns a status for each entry. Records with the same key are handled in
-   * sequence. If an entry gets RETRY, all later entries with the same key get RETRY, too, without an attempt.
-   */
-  deliver(parts: AsyncIterable<BulkEntry[]> | Iterable<BulkEntry[]>): Promise<Status[]>
-  /** Returns the reason why the service stopped consuming the topic; otherwise undefined. */
-  stoppedBy(): string | undefined
-  /** Returns the records that failed in more than `manyDeliveries` deliveries, at most one for each partition. */
-  redelivered(): Redelivered[]
-}
+export type Consumer = ReturnType<typeof createConsumer>
 
 export function createConsumers(reactions: Reactions, options: ConsumerOptions): Record<string, Consumer> {
-  const consumers = Object.entries(reactions).map(([topic, handlers]) => [
-    topic,
-    createConsumer(topic, handlers, options),
-  ])
-  return Object.fromEntries(consumers)
+  const create = ([topic, handlers]: [string, Handlers]) => [topic, createConsumer(topic, handlers, options)]
+  return Object.fromEntries(Object.entries(reactions).map(create))
 }
 
 /**
@@ -65,7 +47,7 @@ export function createConsumers(reactions: Reactions, options: ConsumerOptions):
  * - The event is delivered again, without limit, if the sidecar, the store or the broker failed.
  * - After any other error (a bug), the event is handled again, alone. After a second bug, it becomes a dead letter (docs/adr/0030).
  */
-export function createConsumer(topic: string, handlers: Handlers, options: ConsumerOptions): Consumer {
+export function createConsumer(topic: string, handlers: Handlers, options: ConsumerOptions) {
   const { app, refusals, log, now, tracing } = options
   const brake = createBrake(topic)
   const redeliveries = createRedeliveries(now)
@@ -90,14 +72,11 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
   const acceptances = createAcceptances(topic, options)
 
   /** Returns a function that returns the reason why a delivery may attempt no further record; otherwise undefined. */
-  function blockOf(turn: Turn, begun: number): () => string | undefined {
-    return () => {
-      const isLate = performance.now() - begun > timeLimit(maxDeliveryMs)
-      if (isLate) return `the earlier records of the delivery took more than ${maxDeliveryMs} ms`
-      return (
-        brake.reason() ?? options.blockedBy?.() ?? (turn.isOver ? 'the sidecar delivers this record again' : undefined)
-      )
-    }
+  const blockOf = (turn: Turn, begun: number) => (): string | undefined => {
+    const isLate = performance.now() - begun > timeLimit(maxDeliveryMs)
+    if (isLate) return `the earlier records of the delivery took more than ${maxDeliveryMs} ms`
+    const again = turn.isOver ? 'the sidecar delivers this record again' : undefined
+    return brake.reason() ?? options.blockedBy?.() ?? again
   }
 
   /**
@@ -138,7 +117,11 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
   }
 
   return {
-    async deliver(parts) {
+    /**
+     * Handles the entries of a bulk delivery, one part after the other, and returns a status for each entry. Records with the same key are handled in
+     * sequence. If an entry gets RETRY, all later entries with the same key get RETRY, too, without an attempt.
+     */
+    async deliver(parts: AsyncIterable<BulkEntry[]> | Iterable<BulkEntry[]>): Promise<Status[]> {
       const begun = performance.now()
       const whole = observeDelivery(now(), observed)
       const held = new Set<string | undefined>()
@@ -183,8 +166,10 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
       }
       return statuses
     },
+    /** Returns the reason why the service stopped consuming the topic; otherwise undefined. */
     stoppedBy: brake.reason,
-    redelivered: () => redeliveries.worst().filter(({ deliveries }) => deliveries > manyDeliveries),
+    /** Returns the records that failed in more than `manyDeliveries` deliveries, at most one for each partition. */
+    redelivered: (): Redelivered[] => redeliveries.worst().filter(({ deliveries }) => deliveries > manyDeliveries),
   }
 }
 

@@ -1,7 +1,6 @@
 import { positionText } from '@orderflow/kafka-log'
 import { HeldError } from '../../sidecar/sidecar.ts'
-import type { Run } from '../../telemetry/context.ts'
-import { errorType } from '../../telemetry/context.ts'
+import { errorType, type Run } from '../../telemetry/context.ts'
 import type { Logger } from '../../telemetry/log.ts'
 import type { Trust } from '../../trust/trust.ts'
 import { type BulkEntry, type Delivery, keyOf, positionOf, readDelivery } from '../log/record.ts'

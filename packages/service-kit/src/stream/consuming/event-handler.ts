@@ -67,6 +67,9 @@ type Intake<R> = (
   onRead?: (envelope: Envelope) => void,
 ) => Promise<{ type: EventType; answer: R } | undefined>
 
+/** Returns the source from which the missing ids of a delivered event derive. */
+export const sourceOf = ({ value, escapedKey }: Delivery): IdSource => ({ value, key: keyBytes(escapedKey) })
+
 /** Returns what `Intake` needs to check the trust of a record in the log. */
 export const evidenceOf = (record: LogRecord): Evidence => ({
   value: record.value,
@@ -75,11 +78,7 @@ export const evidenceOf = (record: LogRecord): Evidence => ({
 })
 
 /** @param onUnhandled receives the `Name@Version` of each event without a handler */
-export function createIntake<R>(
-  handlers: Handlers<R>,
-  judge: Judge,
-  onUnhandled: (type: string) => void = () => {},
-): Intake<R> {
+export function createIntake<R>(handlers: Handlers<R>, judge: Judge, onUnhandled?: (type: string) => void): Intake<R> {
   const byName = new Map(Object.entries(handlers)) as Map<string, Handle<R>>
   const types = handledTypes(handlers)
   return async (record, source, onRead) => {
@@ -88,7 +87,7 @@ export function createIntake<R>(
     const event = selectEvent(envelope, types)
     const handle = event && byName.get(event.Name)
     if (!handle) {
-      onUnhandled(typeOf(envelope))
+      onUnhandled?.(typeOf(envelope))
       return undefined
     }
     judge(event, record)
@@ -109,9 +108,8 @@ export function wrapped<R>(
   return Object.fromEntries(entries.map(([name, handle]) => [name, (event: FullEvent) => around(event, handle)]))
 }
 
-export function handledTypes(handlers: Handlers): EventType[] {
-  return eventTypes.filter((type) => Object.hasOwn(handlers, type.slice(0, type.lastIndexOf('@'))))
-}
+export const handledTypes = (handlers: Handlers): EventType[] =>
+  eventTypes.filter((type) => Object.hasOwn(handlers, type.slice(0, type.lastIndexOf('@'))))
 
 export interface Failure {
   kind: 'infrastructure' | 'bug'
@@ -135,27 +133,10 @@ export interface EventHandlerOptions {
   isStored?: (topic: string, delivery: Delivery) => Promise<boolean>
 }
 
-export interface EventHandler {
-  /**
-   * Tries to handle an event, and publishes a dead letter if the event can never be handled.
-   * @param on.isLast true if a bug leads to a dead letter; false if a bug leads to another attempt
-   * @param on.isFollowed true if later records of the key wait for this event
-   * @param on.isRepeated true if an earlier process may have handled this event
-   * @param on.run the records of the key, if the next one may begin before this event is handled
-   * @param on.passOn begins the next record
-   */
-  attempt(
-    delivery: Delivery,
-    whole: ObservedDelivery,
-    on: { isLast: boolean; isFollowed: boolean; isRepeated: boolean; run?: Run | undefined; passOn?: () => void },
-  ): Promise<Result>
-  /** Writes a dead letter that has only the record's position, because our own code fails on the record. */
-  giveUp(position: RecordPosition): Promise<Result>
-}
+export type EventHandler = ReturnType<typeof createEventHandler>
 
-export function createEventHandler(topic: string, handlers: Handlers, options: EventHandlerOptions): EventHandler {
+export function createEventHandler(topic: string, handlers: Handlers, options: EventHandlerOptions) {
   const { app, publish, trust, refusals, log, now, metrics, onUnhandled, onEnded, isStored } = options
-  const sourceOf = ({ value, escapedKey }: Delivery) => ({ value, key: keyBytes(escapedKey) })
   const judge: Judge = (envelope, evidence) => {
     requireExactFields(envelope, evidence.value)
     trust.requireTrusted(topic, envelope, evidence)
@@ -213,7 +194,20 @@ export function createEventHandler(topic: string, handlers: Handlers, options: E
   }
 
   return {
-    attempt(delivery, whole, { isLast, isFollowed, isRepeated, run, passOn }) {
+    /**
+     * Tries to handle an event, and publishes a dead letter if the event can never be handled.
+     * @param on.isLast true if a bug leads to a dead letter; false if a bug leads to another attempt
+     * @param on.isFollowed true if later records of the key wait for this event
+     * @param on.isRepeated true if an earlier process may have handled this event
+     * @param on.run the records of the key, if the next one may begin before this event is handled
+     * @param on.passOn begins the next record
+     */
+    attempt(
+      delivery: Delivery,
+      whole: ObservedDelivery,
+      on: { isLast: boolean; isFollowed: boolean; isRepeated: boolean; run?: Run | undefined; passOn?: () => void },
+    ): Promise<Result> {
+      const { isLast, isFollowed, isRepeated, run, passOn } = on
       const { value: document, traceparent, tracestate, arrivedAt } = delivery
       const trace = { ...(traceparent && { traceparent }), ...(tracestate && { tracestate }) }
       const handling: Handling = { document, trace, arrivedAt, isFollowed, run, passOn }
@@ -241,7 +235,8 @@ export function createEventHandler(topic: string, handlers: Handlers, options: E
       })
     },
 
-    async giveUp(position) {
+    /** Writes a dead letter that has only the record's position, because our own code fails on the record. */
+    async giveUp(position: RecordPosition): Promise<Result> {
       const reason = 'internal-error'
       try {
         await publish(lastResortDeadLetter(position, reason, app, now()))

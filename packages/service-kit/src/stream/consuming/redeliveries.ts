@@ -29,9 +29,8 @@ export function createRedeliveries(now: () => Date) {
       for (const [key, { at }] of counts) if (at < oldest) counts.delete(key)
       const worst = new Map<number, Redelivered>()
       for (const { position, deliveries } of counts.values()) {
-        if (deliveries > (worst.get(position.partition)?.deliveries ?? 0)) {
+        if (deliveries > (worst.get(position.partition)?.deliveries ?? 0))
           worst.set(position.partition, { ...position, deliveries })
-        }
       }
       return [...worst.values()]
     },

@@ -62,9 +62,7 @@ export function lastResortDeadLetter(position: RecordPosition, reason: string, a
   return { topic: deadLetterTopic(position.topic), key: undefined, value: Buffer.alloc(0), headers }
 }
 
-export function digestOf(value: Uint8Array): string {
-  return createHash('sha256').update(value).digest('hex')
-}
+export const digestOf = (value: Uint8Array): string => createHash('sha256').update(value).digest('hex')
 
 function storyOf(
   { origin, position }: Pick<Delivery, 'origin' | 'position'>,

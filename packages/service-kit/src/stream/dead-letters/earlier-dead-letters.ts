@@ -24,10 +24,7 @@ interface Known {
 }
 
 /** A read that waits for its turn. */
-interface Waiting {
-  since: number
-  found: Promise<Set<string>>
-}
+type Waiting = { since: number; found: Promise<Set<string>> }
 
 /**
  * Creates the function that reads the dead letters of earlier processes from Kafka. A process that dies between a dead letter and the sidecar's commit

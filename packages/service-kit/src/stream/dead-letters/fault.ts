@@ -39,9 +39,7 @@ export function isInfrastructure(error: unknown): boolean {
   return cause instanceof OverloadError || (cause instanceof SidecarError && cause.failure !== 'refused')
 }
 
-export function thrownBy(error: unknown): unknown {
-  return error instanceof HandlerError ? error.cause : error
-}
+export const thrownBy = (error: unknown): unknown => (error instanceof HandlerError ? error.cause : error)
 
 /**
  * Returns the reason why an event can never be handled. The event is invalid or untrusted, breaks a rule of the domain, or causes a bug.
@@ -53,17 +51,11 @@ export function faultOf(error: unknown, refusals: ReadonlySet<string>, mask: Pic
   if (!(error instanceof HandlerError)) return { code: 'internal-error', detail: describe(error, mask) }
   const { cause } = error
   if (cause instanceof SidecarError) return { code: 'refused', detail: mask.text(cause.message) }
-  const code = refusalCode(cause, refusals)
-  if (code !== undefined) return { code, detail: mask.text((cause as Error).message) }
+  const code = cause instanceof Error ? (cause as NodeJS.ErrnoException).code : undefined
+  if (code !== undefined && refusals.has(code)) return { code, detail: mask.text((cause as Error).message) }
   const what = cause instanceof EnvelopeError ? 'the handler made an invalid event: ' : ''
   return { code: 'handler-error', detail: `${what}${describe(cause, mask)}` }
 }
 
-function describe(error: unknown, mask: Pick<Mask, 'text'>): string {
-  return error instanceof Error ? mask.text(`${error.name}: ${error.message}`) : 'unknown'
-}
-
-function refusalCode(error: unknown, refusals: ReadonlySet<string>): string | undefined {
-  const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined
-  return code !== undefined && refusals.has(code) ? code : undefined
-}
+const describe = (error: unknown, mask: Pick<Mask, 'text'>): string =>
+  error instanceof Error ? mask.text(`${error.name}: ${error.message}`) : 'unknown'

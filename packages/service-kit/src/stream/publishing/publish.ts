@@ -39,10 +39,7 @@ export class RefusedEventError extends Error {
   }
 }
 
-export interface Forwarded {
-  envelope: ReceivedEnvelope
-  value: Uint8Array
-}
+export type Forwarded = { envelope: ReceivedEnvelope; value: Uint8Array }
 
 /** Publishes the envelope of another publisher, unchanged and unsigned. Resolves when the broker has the record. */
 export type Forward = (topic: string, key: string | undefined, forwarded: Forwarded) => Promise<void>
@@ -66,9 +63,8 @@ export function createPublish(
     noteIds(envelope)
     const key = keyOf(envelope, keyFields(envelope, topic))
     try {
-      await inTrace(topic, key, envelope, tracing, ({ traceparent, tracestate }) =>
-        publish(recordOf(topic, key, envelope, trust, traceparent, tracestate)),
-      )
+      const record = (trace: TraceHeaders) => recordOf(topic, key, envelope, trust, trace)
+      await inTrace(topic, key, envelope, tracing, (trace) => publish(record(trace)))
     } catch (error) {
       throw isRefusal(error) ? new RefusedEventError(topic, envelope, error) : error
     }
@@ -209,7 +205,7 @@ function sizeOf({ value, key = '', headers }: OutgoingEvent): number {
 
 /**
  * Returns the record of an envelope, with the service's signature. The record of a reaction also has the time at which the event's cause arrived.
- * @param traceparent the record's header `traceparent`; undefined if the record gets no such header
+ * @param trace the record's headers of the trace
  * @throws {Error} if publishers.json does not list this event of the service
  */
 export function recordOf(
@@ -217,8 +213,7 @@ export function recordOf(
   key: string | undefined,
   envelope: Envelope,
   trust: Pick<Trust, 'sign'>,
-  traceparent?: string,
-  tracestate?: string,
+  trace: TraceHeaders = {},
 ): OutgoingEvent {
   const value = Buffer.from(JSON.stringify(envelope))
   const signature = trust.sign(topic, envelope, value)
@@ -228,8 +223,7 @@ export function recordOf(
     key,
     value,
     headers: {
-      ...(traceparent && { traceparent }),
-      ...(tracestate && { tracestate }),
+      ...trace,
       ...(signature && { [signatureHeader]: signature }),
       ...(arrival && { [causedAt]: String(arrival) }),
     },

@@ -63,17 +63,12 @@ export function missingTopic(topic: string): string {
  */
 export async function settingDifferences(admin: Admin, wanted: ReadonlyMap<string, TopicSettings>): Promise<string[]> {
   const { topics, brokers } = await metadataOf(admin, [...wanted.keys()])
-  const replicasOf = new Map(
-    topics.map(({ name, partitions }) => [name, partitions[0]?.replicaNodes.length ?? 0] as const),
-  )
+  const replicasOf = new Map(topics.map(({ name, partitions: [first] }) => [name, first?.replicaNodes.length ?? 0]))
   const missing = topics.filter(({ errorCode }) => errorCode === unknownTopic).map(({ name }) => missingTopic(name))
   const present = topics.filter(({ errorCode }) => errorCode !== unknownTopic)
   if (present.length === 0) return missing
-  const resources = present.map(({ name }) => ({
-    resourceType: topicResource,
-    resourceName: name,
-    configurationKeys: null,
-  }))
+  const asked = { resourceType: topicResource, configurationKeys: null }
+  const resources = present.map(({ name: resourceName }) => ({ ...asked, resourceName }))
   let found: { resourceName: string; configs: Actual[] }[]
   try {
     found = await admin.describeConfigs({ resources })

@@ -1,6 +1,6 @@
 import { pathToFileURL } from 'node:url'
 import { defineService } from '../../../src/runtime/define-service.ts'
-import { run } from '../../../src/runtime/run.ts'
+import { run } from '../../../src/runtime/process/run.ts'
 
 // Runs a service that throws an uncaught error. The first argument is the folder of the settings.
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { deterministicId, type FullEvent } from '@orderflow/envelope'
 import { type LogRecord, positionText, type RecordPosition } from '@orderflow/kafka-log'
-import { createLostWrites } from '../../../src/runtime/lost-writes.ts'
+import { createLostWrites } from '../../../src/runtime/lost-writes/lost-writes.ts'
 import { createDocuments, type DocumentsOf } from '../../../src/state/documents.ts'
 import { markKey, type PositionMark } from '../../../src/state/position-mark.ts'
 import { createRejections } from '../../../src/stream/dead-letters/rejections.ts'

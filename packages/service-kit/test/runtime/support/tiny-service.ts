@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
-import { serve } from '../../../src/runtime/run.ts'
-import type { BaseSettings } from '../../../src/runtime/settings.ts'
-import type { Watchdog } from '../../../src/runtime/watchdog.ts'
+import { serve } from '../../../src/runtime/process/run.ts'
+import type { Watchdog } from '../../../src/runtime/readiness/watchdog.ts'
+import type { BaseSettings } from '../../../src/runtime/settings/settings.ts'
 import { createLog } from '../../../src/telemetry/log.ts'
 
 // Runs a service with the settings in its first argument. It answers /slow after SIGTERM, and every other request within 50 ms. It prints “begun” when

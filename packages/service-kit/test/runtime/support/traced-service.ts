@@ -1,7 +1,7 @@
 import { pathToFileURL } from 'node:url'
 import { defineService } from '../../../src/runtime/define-service.ts'
-import { run } from '../../../src/runtime/run.ts'
-import { text } from '../../../src/web/input.ts'
+import { run } from '../../../src/runtime/process/run.ts'
+import { text } from '../../../src/web/model.ts'
 import { route } from '../../../src/web/route.ts'
 
 // Runs a service that answers GET /v1/things. The first argument is the folder of the settings.

@@ -17,7 +17,7 @@ describe('createPublisher and recordOf', () => {
 
   it('writes an envelope unchanged, with the traceparent of the publishing span', () => {
     const envelope = { TraceId: '0AF76519-16cd-43dd-8448-eb211c80319c', Name: 'Done' } as unknown as Envelope
-    const { headers, value, ...record } = recordOf('a', 'k', envelope, unsigned, 'of a span')
+    const { headers, value, ...record } = recordOf('a', 'k', envelope, unsigned, { traceparent: 'of a span' })
     expect(record).to.deep.equal({ topic: 'a', key: 'k' })
     expect(Buffer.from(value).toString()).to.equal(JSON.stringify(envelope))
     expect(headers).to.deep.equal({ traceparent: 'of a span' })

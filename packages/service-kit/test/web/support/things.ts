@@ -1,6 +1,7 @@
 import { createMetrics } from '../../../src/telemetry/metrics.ts'
 import { capturedLog } from '../../../src/testing/captured-log.ts'
-import { idempotencyKey, jsonBody, model, pageOf, pageOptions, pathId } from '../../../src/web/input.ts'
+import { idempotencyKey, jsonBody, pageOptions, pathId } from '../../../src/web/input.ts'
+import { model, pageOf } from '../../../src/web/model.ts'
 import { type Route, route } from '../../../src/web/route.ts'
 import { createWeb, type WebOptions } from '../../../src/web/web.ts'
 

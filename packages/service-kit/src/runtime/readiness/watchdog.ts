@@ -3,8 +3,8 @@ import { networkInterfaces } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Position, positionsOf, requireConnection, type StreamSettings, withAdmin } from '@orderflow/kafka-log'
 import type { Admin } from '@platformatic/kafka'
-import type { Consumer } from '../stream/consuming/consumer.ts'
-import type { Logger } from '../telemetry/log.ts'
+import type { Consumer } from '../../stream/consuming/consumer.ts'
+import type { Logger } from '../../telemetry/log.ts'
 
 const intervalMs = 15_000
 /**
@@ -42,15 +42,7 @@ export interface WatchdogOptions {
   log: Pick<Logger, 'error' | 'info'>
 }
 
-/** Finds subscriptions that the sidecar has silently stopped serving (docs/adr/0047). */
-export interface Watchdog {
-  /** Returns a function that delivers, and counts the deliveries of a topic. */
-  watched(topic: string, deliver: Consumer['deliver']): Consumer['deliver']
-  /** Compares the group with the previous check. It never fails. */
-  check(): Promise<void>
-  /** Returns the reason for each topic whose subscription has stalled. */
-  stalled(): ReadonlyMap<string, string>
-}
+export type Watchdog = ReturnType<typeof createWatchdog>
 
 /** The deliveries of a partition. */
 interface Deliveries {
@@ -71,7 +63,8 @@ interface Waiting {
   held: number
 }
 
-export function createWatchdog({ read, addresses = ownAddresses, log }: WatchdogOptions): Watchdog {
+/** Finds subscriptions that the sidecar has silently stopped serving (docs/adr/0047). */
+export function createWatchdog({ read, addresses = ownAddresses, log }: WatchdogOptions) {
   const deliveries = new Map<string, Deliveries>()
   let waiting = new Map<string, Waiting>()
   let stalled: ReadonlyMap<string, string> = new Map()
@@ -136,33 +129,38 @@ export function createWatchdog({ read, addresses = ownAddresses, log }: Watchdog
   }
 
   return {
-    watched: (topic, deliver) => async (parts) => {
-      let counts: Deliveries | undefined
-      async function* counted() {
-        for await (const part of parts) {
-          counts ??= begin(`${topic}/${part[0]?.metadata.__partition}`)
-          yield part
+    /** Returns a function that delivers, and counts the deliveries of a topic. */
+    watched:
+      (topic: string, deliver: Consumer['deliver']): Consumer['deliver'] =>
+      async (parts) => {
+        let counts: Deliveries | undefined
+        async function* counted() {
+          for await (const part of parts) {
+            counts ??= begin(`${topic}/${part[0]?.metadata.__partition}`)
+            yield part
+          }
         }
-      }
-      try {
-        const statuses = await deliver(counted())
-        if (counts && statuses.every(({ status }) => status === 'SUCCESS')) counts.succeeded += 1
-        return statuses
-      } finally {
-        if (counts) {
-          counts.running -= 1
-          counts.ended += 1
+        try {
+          const statuses = await deliver(counted())
+          if (counts && statuses.every(({ status }) => status === 'SUCCESS')) counts.succeeded += 1
+          return statuses
+        } finally {
+          if (counts) {
+            counts.running -= 1
+            counts.ended += 1
+          }
         }
-      }
-    },
+      },
 
-    async check() {
+    /** Compares the group with the previous check. It never fails. */
+    async check(): Promise<void> {
       // Without an answer of Kafka, the time begins again.
       waiting = await read().then(waitingIn, () => new Map())
       const partitions = [...waiting].filter(([, { checks }]) => checks >= maxChecks)
       report(new Map(partitions.map(([partition, { topic }]) => [topic, reasonFor(partition)])))
     },
 
+    /** Returns the reason for each topic whose subscription has stalled. */
     stalled: () => stalled,
   }
 }
@@ -181,9 +179,8 @@ export async function watch({ check }: Pick<Watchdog, 'check'>): Promise<never> 
 }
 
 /** Returns true if only one replica has members, because the replicas of a service have the same client ids (components/kafka.yaml). */
-function isOnlyReplica(owner: Member, members: readonly Member[]): boolean {
-  return members.filter(({ clientId }) => clientId === owner.clientId).length === 1
-}
+const isOnlyReplica = (owner: Member, members: readonly Member[]): boolean =>
+  members.filter(({ clientId }) => clientId === owner.clientId).length === 1
 
 function addressTest(addresses: readonly string[]): (clientHost: string) => boolean {
   const list = new BlockList()
@@ -205,9 +202,8 @@ function ownAddresses(): string[] {
 const client = { clientId: 'orderflow-watchdog', connectTimeout: 1_000, timeout: 3_000, requestTimeout: 3_000 }
 
 /** Returns a function that asks Kafka about a group and its positions. It needs only rights that the service has. */
-export function groupReader(settings: StreamSettings, group: string, topics: readonly string[]) {
-  return async () => withAdmin(requireConnection(settings), (admin) => readGroup(admin, group, topics), client)
-}
+export const groupReader = (settings: StreamSettings, group: string, topics: readonly string[]) => () =>
+  withAdmin(requireConnection(settings), (admin) => readGroup(admin, group, topics), client)
 
 async function readGroup(admin: Admin, name: string, topics: readonly string[]): Promise<GroupReport> {
   const positions = await positionsOf(admin, new Map([[name, topics]]))

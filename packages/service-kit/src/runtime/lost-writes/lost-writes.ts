@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type LogRecord, whereIs } from '@orderflow/kafka-log'
-import { isConflict, type Sidecar } from '../sidecar/sidecar.ts'
-import { isBehind, noMark, type PositionMark, readMark, type StoredMark, writeMark } from '../state/position-mark.ts'
-import type { StoreComparison } from '../state/store-watch.ts'
-import { evidenceOf } from '../stream/consuming/event-handler.ts'
-import type { Rejections } from '../stream/dead-letters/rejections.ts'
-import type { Handled, HandledLog } from '../stream/log/handled-log.ts'
-import { createEffects, createSequence, type EffectsOptions, type Sequence } from './stored-effects.ts'
+import { isConflict, type Sidecar } from '../../sidecar/sidecar.ts'
+import { isBehind, noMark, type PositionMark, readMark, type StoredMark, writeMark } from '../../state/position-mark.ts'
+import type { StoreComparison } from '../../state/store-watch.ts'
+import { evidenceOf } from '../../stream/consuming/event-handler.ts'
+import type { Rejections } from '../../stream/dead-letters/rejections.ts'
+import type { Handled, HandledLog } from '../../stream/log/handled-log.ts'
+import { createEffects, createSequence, type EffectsOptions, type Sequence } from '../dry-run/stored-effects.ts'
 
 export interface LostWritesOptions extends EffectsOptions {
   app: string
@@ -176,13 +176,13 @@ async function firstLost(options: LostWritesOptions, log: HandledLog, extents: r
       for (let from = 0; from < records.length; from += sliceSize) {
         const slice = records.slice(from, from + sliceSize)
         const effects = await Promise.all(slice.map((record) => effectsOf(record.topic, evidenceOf(record), record)))
-        const lacking = slice.filter((_, index) => !effects[index]?.isKnown && effects[index]?.isChanged)
+        const lacking = slice.filter((_, index) => !effects[index]?.isKnown && effects[index]?.writes.length)
         if (rule === 'all') {
           if (effects.some(({ isKnown }) => isKnown)) return undefined
           for (const record of lacking) missing.push(record)
           continue
         }
-        const changed = rule === 'changes' ? slice.filter((_, index) => effects[index]?.isChanged) : []
+        const changed = rule === 'changes' ? slice.filter((_, index) => effects[index]?.writes.length) : []
         const lost = (await firstAccepted(lacking)) ?? (await firstOutdated(changed))
         if (lost !== undefined) return lost
       }

@@ -3,43 +3,26 @@ import { fileURLToPath } from 'node:url'
 import { momentProblem } from '@orderflow/envelope'
 import type { StreamSettings } from '@orderflow/kafka-log'
 import { Ajv, type ErrorObject } from 'ajv'
-import { type AuthSettings, authProblems, isLoopback } from '../auth/auth-settings.ts'
-import type { SidecarSettings } from '../sidecar/sidecar.ts'
-import { traceProblems } from '../telemetry/trace-settings.ts'
-import type { TrustSettings } from '../trust/read-trust.ts'
-import type { Limits } from '../web/rate-limits.ts'
+import { type AuthSettings, authProblems, isLoopback } from '../../auth/auth-settings.ts'
+import type { SidecarSettings } from '../../sidecar/sidecar.ts'
+import { traceProblems } from '../../telemetry/trace-settings.ts'
+import type { TrustSettings } from '../../trust/read-trust.ts'
+import type { Limits } from '../../web/rate-limits.ts'
 import { baseSections, formats, otherNames, type Section, section } from './sections.ts'
 import { setShared, sharedPlace } from './shared-settings.ts'
 
-/** The settings of every service. Secrets come from the environment only. */
-export interface BaseSettings {
+/** The settings of every service, which sections.ts describes. Secrets come from the environment only. */
+export interface BaseSettings extends SidecarSettings, AuthSettings {
   App: { Id: string; Name: string }
-  /**
-   * `Hosts`: further host names that requests may use, separated by commas. Host names are checked only if authentication is off. `Proxies`: the
-   * number of trusted proxies before the service. The service uses the `X-Forwarded-*` headers of these proxies.
-   */
-  Web: {
-    Host: string
-    Hosts: string
-    HttpPort: number
-    HttpsPort: number
-    CertificateFile: string
-    KeyFile: string
-    Proxies: number
-  }
-  Auth: AuthSettings['Auth']
+  Web: Record<'Host' | 'Hosts' | 'CertificateFile' | 'KeyFile', string> &
+    Record<'HttpPort' | 'HttpsPort' | 'Proxies', number>
   Limits: Limits
   AppChannel: { Host: string; Port: number; Token: string }
-  /** The internal listener, which only this machine or a private network should reach. */
   Metrics: { Host: string; Port: number }
-  /** The token with which the monitor requests dry runs (docs/monitor.md). Empty: no dry runs. */
   DryRun: { Token: string }
-  Sidecar: SidecarSettings['Sidecar']
   Stream: SidecarSettings['Stream'] & StreamSettings
-  State: SidecarSettings['State']
   Trust: TrustSettings
   Log: { Level: string }
-  /** URLs of pages to which the page of operations links; empty for no link. */
   Telemetry: { TracePage: string; MonitorPage: string }
 }
 
@@ -90,10 +73,10 @@ export function readSettings<S extends object>(
   return { ...typed, App: { ...typed.App, Id: typed.App.Id.toLowerCase() } }
 }
 
-function fromOthers(env: NodeJS.ProcessEnv): [setting: string, value: string | undefined][] {
-  const given = Object.entries(otherNames).filter(([, other]) => env[other] !== undefined)
-  return given.map(([setting, other]) => [setting, env[other]])
-}
+const fromOthers = (env: NodeJS.ProcessEnv) =>
+  Object.entries(otherNames).flatMap(([setting, other]) =>
+    env[other] === undefined ? [] : [[setting, env[other]] as const],
+  )
 
 /** Returns the name of the environment variable that has the wrong value, or that sets the missing value. */
 function variableOf(setting: string, isMissing: boolean, env: NodeJS.ProcessEnv): string {
@@ -129,6 +112,5 @@ function describe(error: ErrorObject, schemas: Record<string, Section>, env: Nod
 }
 
 /** Returns the rate limits; undefined for a listener on loopback, which has no limits. */
-export function limitsOf({ Web: web, Limits: limits }: Pick<BaseSettings, 'Web' | 'Limits'>): Limits | undefined {
-  return isLoopback(web.Host) ? undefined : limits
-}
+export const limitsOf = ({ Web: web, Limits: limits }: Pick<BaseSettings, 'Web' | 'Limits'>): Limits | undefined =>
+  isLoopback(web.Host) ? undefined : limits

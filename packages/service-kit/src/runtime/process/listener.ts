@@ -4,7 +4,7 @@ import { createServer, type RequestListener, type Server, type ServerOptions } f
 import { createServer as createSecureServer } from 'node:https'
 import { type AddressInfo, Server as NetServer } from 'node:net'
 import type { TlsOptions } from 'node:tls'
-import { timeLimit } from '../limits.ts'
+import { timeLimit } from '../../limits.ts'
 import { drainable, limitConnections } from './connections.ts'
 
 /**
@@ -75,10 +75,7 @@ export interface Address {
   variable: string
 }
 
-export interface Listener {
-  server: Server
-  drain: () => Promise<void>
-}
+export type Listener = { server: Server; drain: () => Promise<void> }
 
 /** Thrown if the port is in use. `message` contains the fix. */
 export class PortTakenError extends Error {

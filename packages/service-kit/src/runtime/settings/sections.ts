@@ -1,5 +1,5 @@
 import { guidPattern, momentProblem } from '@orderflow/envelope'
-import { authProperties } from '../auth/auth-settings.ts'
+import { authProperties } from '../../auth/auth-settings.ts'
 
 /** The schema of a setting. Its description appears in the reference of all settings. */
 interface Setting {

@@ -13,16 +13,6 @@ import type { Admin } from '@platformatic/kafka'
 /** Returns the reason why a service cannot use the stream; undefined if it can. The reason contains no secrets, so anyone may see it. */
 export type StreamCheck = () => Promise<string | undefined>
 
-export interface StreamUse {
-  /**
-   * The sidecar's consumer group, whose name is the sidecar's app id (components/kafka.yaml, consumerGroup). Undefined if the service consumes
-   * nothing.
-   */
-  group: string | undefined
-  reads: readonly string[]
-  writes: readonly string[]
-}
-
 export interface StreamAdmin {
   describeGroups(options: { groups: string[] }): Promise<Map<string, { state: string; members: { size: number } }>>
   topicUses(topics: string[]): Promise<ReadonlyMap<string, TopicUse>>
@@ -31,7 +21,7 @@ export interface StreamAdmin {
   close(): Promise<void>
 }
 
-export interface StreamCheckOptions {
+interface StreamCheckOptions {
   /** Receives a warning if Kafka gives the service too many rights. The service is ready in spite of the warning. */
   warn?: (warning: string) => void
   open?: (connection: KafkaConnection) => Promise<StreamAdmin>
@@ -78,10 +68,12 @@ async function patiently<Answer>(ask: () => Promise<Answer>, retries = patience.
  * access. It checks the rights to all topics. It also checks that the consumer group has members, or is rebalancing because a replica starts.
  *
  * Each check opens a new connection, because the addresses of brokers can change.
+ * @param use.group the sidecar's consumer group, whose name is the sidecar's app id (components/kafka.yaml, consumerGroup). Undefined if the service
+ * consumes nothing
  */
 export function createStreamCheck(
   settings: StreamSettings,
-  { group, reads, writes }: StreamUse,
+  { group, reads, writes }: { group: string | undefined; reads: readonly string[]; writes: readonly string[] },
   { open = openStream, warn = () => {} }: StreamCheckOptions = {},
 ): StreamCheck {
   const connection = connectionOf(settings)
@@ -164,10 +156,7 @@ function reasonOf(error: unknown, asked: string): string {
   return `${asked} cannot be described: ${names.at(-1)}`
 }
 
-export interface TopicUse {
-  read: boolean
-  write: boolean
-}
+export type TopicUse = Record<'read' | 'write', boolean>
 
 /** The positions of the operations in Kafka's bit field of a user's rights (KIP-430). */
 const bits = { read: 3, write: 4 }

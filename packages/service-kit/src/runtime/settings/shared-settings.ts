@@ -1,18 +1,14 @@
 import { fileURLToPath } from 'node:url'
-import { applicationFile } from '../application/file.ts'
-import { readApplication, type SharedSettings } from '../application/index.ts'
+import { applicationFile } from '../../application/file.ts'
+import { readApplication, type SharedSettings } from '../../application/index.ts'
 import type { Section } from './sections.ts'
 
 type Schemas = Readonly<Record<string, Section>>
 type Values = Record<string, Record<string, unknown>>
 
 /** Returns the place of a setting in services.json if several services share it. */
-export function sharedPlace(
-  schemas: Schemas,
-  section: string | undefined,
-  name: string | undefined,
-): string | undefined {
-  if (section === undefined || name === undefined || !Object.hasOwn(schemas, section)) return undefined
+export function sharedPlace(schemas: Schemas, section: string, name = ''): string | undefined {
+  if (!Object.hasOwn(schemas, section)) return undefined
   return schemas[section]?.properties[name]?.shared && `${section}.${name} in "settings" of services.json`
 }
 

@@ -1,10 +1,13 @@
-import { createDocuments } from '../state/documents.ts'
-import { createStoreWatch, type StoreWatch } from '../state/store-watch.ts'
-import { withHandledLog } from '../stream/log/handled-log.ts'
-import type { Logger } from '../telemetry/log.ts'
-import { codeVersion } from './code-version.ts'
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { contractFolder } from '@orderflow/envelope'
+import { createDocuments } from '../../state/documents.ts'
+import { createStoreWatch, type StoreWatch } from '../../state/store-watch.ts'
+import { withHandledLog } from '../../stream/log/handled-log.ts'
+import type { Logger } from '../../telemetry/log.ts'
+import type { BaseSettings } from '../settings/settings.ts'
 import { createLostWrites, type LostWritesOptions } from './lost-writes.ts'
-import type { BaseSettings } from './settings.ts'
 
 interface WatchedService extends Pick<LostWritesOptions, 'sidecar' | 'trust' | 'now' | 'form' | 'rebuildOn'> {
   root: URL
@@ -34,4 +37,16 @@ export function createWatchOf(service: WatchedService): StoreWatch {
     },
   })
   return createStoreWatch(sidecar, comparison, log)
+}
+
+/** Returns a text that changes with the code that decides about documents: that of the service, of its contract and of this package. */
+function codeVersion(root: URL): string {
+  const hash = createHash('sha256')
+  for (const folder of [new URL('src/', root), contractFolder, new URL('../..', import.meta.url)]) {
+    const path = fileURLToPath(folder)
+    for (const name of readdirSync(path, { recursive: true, encoding: 'utf8' }).toSorted()) {
+      if (/\.(ts|js|json)$/.test(name) && !name.includes('node_modules')) hash.update(readFileSync(`${path}/${name}`))
+    }
+  }
+  return hash.digest('base64url')
 }

@@ -1,6 +1,6 @@
-import { noAnnouncing } from '../state/announcing.ts'
-import type { Documents, DocumentsOf } from '../state/documents.ts'
-import type { View } from '../state/unit-of-work.ts'
+import { noAnnouncing } from '../../state/announcing.ts'
+import type { View } from '../../state/batch.ts'
+import type { Documents, DocumentsOf } from '../../state/documents.ts'
 
 export interface StagedWrite {
   tenant: string

@@ -1,10 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { IdSource } from '@orderflow/envelope'
-import type { DocumentsOf } from '../state/documents.ts'
-import { createIntake, type EventHandlerOptions, type Reactions } from '../stream/consuming/event-handler.ts'
-import { isInfrastructure } from '../stream/dead-letters/fault.ts'
-import { keyBytes } from '../stream/log/record.ts'
-import type { Evidence, Trust } from '../trust/trust.ts'
+import type { DocumentsOf } from '../../state/documents.ts'
+import {
+  createIntake,
+  type EventHandlerOptions,
+  type Reactions,
+  sourceOf,
+} from '../../stream/consuming/event-handler.ts'
+import { isInfrastructure } from '../../stream/dead-letters/fault.ts'
+import type { Evidence, Trust } from '../../trust/trust.ts'
 import { createStage, type StagedWrite } from './staged.ts'
 
 export interface EffectsOptions {
@@ -14,27 +18,15 @@ export interface EffectsOptions {
   trust: Pick<Trust, 'requireGenuine'>
 }
 
-/** The effects that an event would have on the store. */
-export interface Effects {
-  /** True if a rebuild handles the event, and does not refuse it. */
-  isHandled: boolean
-  /** True if the event would change a document. */
-  isChanged: boolean
-  /** True if a document exists that the event's handler reads. */
-  isKnown: boolean
-  /** The changes of documents; empty if `isChanged` is false. */
-  writes: readonly StagedWrite[]
-}
-
-/** @throws {SidecarError} if the store does not answer */
-type EffectsOf = (topic: string, record: Evidence, source: IdSource) => Promise<Effects>
+type EffectsOf = ReturnType<typeof createEffects>
 
 /**
  * Creates the function that returns the effects of an event. It runs the reactions of a rebuild, which make no decisions, and drops their writes. Each
  * event needs new reactions, because they may remember writes.
  */
-export function createEffects({ rebuildOn, documents, trust }: EffectsOptions): EffectsOf {
-  return async (topic, record, source) => {
+export function createEffects({ rebuildOn, documents, trust }: EffectsOptions) {
+  /** @throws {SidecarError} if the store does not answer */
+  return async (topic: string, record: Evidence, source: IdSource) => {
     let isKnown = false
     const stage = createStage((tenant) => {
       const real = documents(tenant)
@@ -47,17 +39,19 @@ export function createEffects({ rebuildOn, documents, trust }: EffectsOptions): 
         },
       }
     })
+    /** `isHandled`: a rebuild handles the event, and does not refuse it. `isKnown`: a document exists that the event's handler reads. */
+    const effects = (isHandled: boolean, writes: readonly StagedWrite[]) => ({ isHandled, isKnown, writes })
     const handlers = rebuildOn(stage.documents)[topic]
-    if (!handlers) return { isHandled: false, isChanged: false, isKnown, writes: [] }
+    if (!handlers) return effects(false, [])
     const intake = createIntake(handlers, (envelope, evidence) => trust.requireGenuine(topic, envelope, evidence))
     try {
       const taken = await intake(record, source)
       // Some writes only repeat what live reactions may leave out, such as unused claims. The handler then returns false.
       const writes = taken?.answer === true ? stage.writes().filter((write) => !isStored(write)) : []
-      return { isHandled: taken !== undefined, isChanged: writes.length > 0, isKnown, writes }
+      return effects(taken !== undefined, writes)
     } catch (error) {
       if (isInfrastructure(error)) throw error
-      return { isHandled: false, isChanged: false, isKnown, writes: [] }
+      return effects(false, [])
     }
   }
 }
@@ -85,8 +79,7 @@ export function createSequence(options: EffectsOptions) {
 export function createStoredEffects(options: EffectsOptions): NonNullable<EventHandlerOptions['isStored']> {
   const effectsOf = createEffects(options)
   return async (topic, delivery) => {
-    const { value, escapedKey } = delivery
-    const { isHandled, isChanged } = await effectsOf(topic, delivery, { value, key: keyBytes(escapedKey) })
-    return isHandled && !isChanged
+    const { isHandled, writes } = await effectsOf(topic, delivery, sourceOf(delivery))
+    return isHandled && writes.length === 0
   }
 }

@@ -2,16 +2,16 @@ import type { RequestListener } from 'node:http'
 import { type Problem, requireExactFields, typeOf } from '@orderflow/envelope'
 import type { RecordPosition } from '@orderflow/kafka-log'
 import express, { type ErrorRequestHandler, type Express } from 'express'
-import { parsedJson } from '../json.ts'
-import type { DocumentsOf } from '../state/documents.ts'
-import { sameToken } from '../stream/consuming/app-channel.ts'
-import { createIntake, type Judge, type Reactions } from '../stream/consuming/event-handler.ts'
-import { faultOf, isInfrastructure } from '../stream/dead-letters/fault.ts'
-import type { Publish } from '../stream/publishing/publish.ts'
-import { whileHandling } from '../telemetry/context.ts'
-import type { Logger } from '../telemetry/log.ts'
-import type { Mask } from '../telemetry/mask.ts'
-import { signatureIn, type Trust } from '../trust/trust.ts'
+import { parsedJson } from '../../json.ts'
+import type { DocumentsOf } from '../../state/documents.ts'
+import { sameToken } from '../../stream/consuming/app-channel.ts'
+import { createIntake, type Judge, type Reactions } from '../../stream/consuming/event-handler.ts'
+import { faultOf, isInfrastructure } from '../../stream/dead-letters/fault.ts'
+import type { Publish } from '../../stream/publishing/publish.ts'
+import { whileHandling } from '../../telemetry/context.ts'
+import type { Logger } from '../../telemetry/log.ts'
+import type { Mask } from '../../telemetry/mask.ts'
+import { signatureIn, type Trust } from '../../trust/trust.ts'
 import { conflictsBetween, newReading, type Reading, readingHandlers } from './conflicts.ts'
 import { createStage, noStoredDocuments, type StagedWrite } from './staged.ts'
 
@@ -32,13 +32,12 @@ export interface DryRunRecord {
 
 /** The result of a dry run. It contains no personal data. */
 export type Verdict =
-  | ({ result: 'dead-letter'; reason: string; detail: string; faults: Problem[] } & Conflicts)
-  | ({
-      result: 'changes'
-      changes: { key: string; before: unknown; after: unknown }[]
-      publishes: Published[]
-    } & Conflicts)
-  | ({ result: 'no-effect'; why: 'duplicate' | 'not-handled'; publishes: Published[] } & Conflicts)
+  | ((
+      | { result: 'dead-letter'; reason: string; detail: string; faults: Problem[] }
+      | { result: 'changes'; changes: { key: string; before: unknown; after: unknown }[]; publishes: Published[] }
+      | { result: 'no-effect'; why: 'duplicate' | 'not-handled'; publishes: Published[] }
+    ) &
+      Conflicts)
   | { result: 'unknown'; why: string }
 
 interface Conflicts {
@@ -57,10 +56,7 @@ export type DryRun = (record: unknown) => Promise<Verdict>
 export class NoRecordError extends Error {
   readonly code = 'no-record'
   readonly status = 400
-  constructor() {
-    super('the body is not a record: set position, value and arrivedAt')
-    this.name = 'NoRecordError'
-  }
+  override name = 'NoRecordError'
 }
 
 export interface DryRunOptions {
@@ -83,7 +79,7 @@ export function createDryRun({ reactionsOn, documents, trust, refusals, mask }: 
   /** Notes the fields that the service reads when it handles a record first. Later it may read fewer fields. */
   async function readFirst(topic: string, content: Content, reading: Reading): Promise<void> {
     const { documents } = createStage(noStoredDocuments)
-    await handle(topic, content, { documents, publish: async () => {}, judge: () => {}, reading }).catch(() => {})
+    await handle(topic, content, { ...free, documents, reading }).catch(() => {})
   }
 
   /** Returns the documents after the service has handled the kept record, and the noted event. The service may reject this record later. */
@@ -92,8 +88,7 @@ export function createDryRun({ reactionsOn, documents, trust, refusals, mask }: 
     if (!content) return { below: documents, kept }
     const stage = createStage(documents)
     try {
-      const on = { documents: stage.documents, publish: async () => {}, judge: () => {}, reading: kept }
-      await handle(topic, content, on)
+      await handle(topic, content, { ...free, documents: stage.documents, reading: kept })
       if (kept.event) await readFirst(topic, content, { ...kept, event: undefined })
       return { below: stage.documents, kept }
     } catch (error) {
@@ -121,11 +116,11 @@ export function createDryRun({ reactionsOn, documents, trust, refusals, mask }: 
       const publish: Publish = async (to, envelope) => void publishes.push({ topic: to, type: typeOf(envelope) })
       const taken = await handle(topic, content, { documents: stage.documents, publish, judge, reading: edited })
       if (kept.event) await readFirst(topic, content, { ...edited, event: undefined })
-      if (!taken) return { result: 'no-effect', why: 'not-handled', publishes, conflicts: conflicts() }
+      const effects = { publishes, conflicts: conflicts() }
+      if (!taken) return { result: 'no-effect', why: 'not-handled', ...effects }
       const changes = whileHandling(content.value, () => stage.writes().map((write) => maskedChange(write, mask)))
-      return changes.length > 0
-        ? { result: 'changes', changes, publishes, conflicts: conflicts() }
-        : { result: 'no-effect', why: 'duplicate', publishes, conflicts: conflicts() }
+      if (changes.length === 0) return { result: 'no-effect', why: 'duplicate', ...effects }
+      return { result: 'changes', changes, ...effects }
     } catch (error) {
       return whileHandling(content.value, () => failed(error, refusals, mask, edited.event ? conflicts() : []))
     }
@@ -135,12 +130,10 @@ export function createDryRun({ reactionsOn, documents, trust, refusals, mask }: 
 type Content = ReturnType<typeof contentOf>
 
 /** The surroundings of one call of a handler. */
-interface On {
-  documents: DocumentsOf
-  publish: Publish
-  judge: Judge
-  reading: Reading
-}
+type On = { documents: DocumentsOf; publish: Publish; judge: Judge; reading: Reading }
+
+/** Publishes nothing, and trusts each event. */
+const free = { publish: async () => {}, judge: () => {} }
 
 const contentOf = (
   { value, key = '' }: Pick<DryRunRecord, 'value' | 'key'>,
@@ -156,18 +149,14 @@ const maskedChange = ({ key, before, after }: StagedWrite, mask: Mask) => ({
 function recordIn(body: unknown): DryRunRecord {
   const { position, value, arrivedAt } = (body ?? {}) as Partial<DryRunRecord>
   if (position && typeof value === 'string' && typeof arrivedAt === 'number') return body as DryRunRecord
-  throw new NoRecordError()
+  throw new NoRecordError('the body is not a record: set position, value and arrivedAt')
 }
 
 function failed(error: unknown, refusals: ReadonlySet<string>, mask: Mask, conflicts: string[]): Verdict {
   if (isInfrastructure(error)) return { result: 'unknown', why: mask.text((error as Error).message) }
   const { code, detail } = faultOf(error, refusals, mask)
-  return { result: 'dead-letter', reason: code, detail, faults: problemsIn(detail), conflicts }
-}
-
-function problemsIn(detail: string): Problem[] {
   const problems = parsedJson(detail)
-  return Array.isArray(problems) ? problems : []
+  return { result: 'dead-letter', reason: code, detail, faults: Array.isArray(problems) ? problems : [], conflicts }
 }
 
 /** The largest size of a request's body, in bytes. A body of this size can contain two records of 256 KiB in base64 and the other fields. */

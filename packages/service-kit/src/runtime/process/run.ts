@@ -2,20 +2,20 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { ApplicationError } from '../application/file.ts'
-import { ApiKeysError } from '../auth/api-keys.ts'
-import { createIdleSidecar, endSidecar, type SidecarSettings } from '../sidecar/sidecar.ts'
-import { errorType, type Tracing, within } from '../telemetry/context.ts'
-import { createLog, type Logger, stackOf } from '../telemetry/log.ts'
-import { contractMask, type Mask } from '../telemetry/mask.ts'
-import { traceSettings } from '../telemetry/trace-settings.ts'
-import { TrustFileError } from '../trust/read-trust.ts'
-import { type App, createApp } from './create-app.ts'
-import type { ServiceDefinition } from './define-service.ts'
+import { ApplicationError } from '../../application/file.ts'
+import { ApiKeysError } from '../../auth/api-keys.ts'
+import { createIdleSidecar, endSidecar, type SidecarSettings } from '../../sidecar/sidecar.ts'
+import { errorType, type Tracing, within } from '../../telemetry/context.ts'
+import { createLog, type Logger, stackOf } from '../../telemetry/log.ts'
+import { contractMask, type Mask } from '../../telemetry/mask.ts'
+import { traceSettings } from '../../telemetry/trace-settings.ts'
+import { TrustFileError } from '../../trust/read-trust.ts'
+import { type App, createApp } from '../create-app.ts'
+import type { ServiceDefinition } from '../define-service.ts'
+import { watch } from '../readiness/watchdog.ts'
+import { type BaseSettings, limitsOf, readSettings, SettingsError } from '../settings/settings.ts'
 import { channelTimeouts, type Listener, listen, metricsBounds, PortTakenError, publicBounds } from './listener.ts'
 import { bypassProxies } from './loopback.ts'
-import { type BaseSettings, limitsOf, readSettings, SettingsError } from './settings.ts'
-import { watch } from './watchdog.ts'
 
 /** Runs a service until SIGTERM or SIGINT. If the start fails, it prints the error and exits with 1. */
 export async function run<S extends object>(service: ServiceDefinition<S>): Promise<void> {
@@ -43,7 +43,7 @@ export async function run<S extends object>(service: ServiceDefinition<S>): Prom
 /** Creates the client of the sidecar. Only services that publish or store load the client's modules. */
 async function openSidecar({ produces }: Pick<ServiceDefinition<object>, 'produces'>, settings: SidecarSettings) {
   if (produces.length === 0 && !settings.State.Store) return createIdleSidecar(settings)
-  const { createSidecar } = await import('../sidecar/dapr-sidecar.ts')
+  const { createSidecar } = await import('../../sidecar/dapr-sidecar.ts')
   return createSidecar(settings)
 }
 
@@ -61,19 +61,15 @@ const quietMs = 60_000
 export async function startTracing(service: string, env: NodeJS.ProcessEnv, log: Logger): Promise<Tracing | undefined> {
   const settings = traceSettings(env)
   if (!settings) return undefined
-  const { otlpTracing } = await import('../telemetry/otel.ts')
+  const { otlpTracing } = await import('../../telemetry/otel.ts')
   let quietUntil = 0
   log.info(settings, 'traces are recorded')
   return otlpTracing(service, settings, (error) => {
     if (performance.now() < quietUntil) return
     quietUntil = performance.now() + quietMs
+    const message = 'the collector of traces did not accept spans; this warning appears at most once a minute'
     // Logs outside of any request. Otherwise the line would have the trace ids of the request during which the export began.
-    within(undefined, () =>
-      log.warn(
-        { reason: errorType(error) },
-        'the collector of traces did not accept spans; this warning appears at most once a minute',
-      ),
-    )
+    within(undefined, () => log.warn({ reason: errorType(error) }, message))
   })
 }
 
@@ -93,10 +89,7 @@ export async function serve(app: App, settings: ServerSettings, log: Logger, onD
   const stop = async (signal: string) => {
     log.info({ signal }, 'stopping')
     setTimeout(() => end(1), drainMs).unref()
-    await Promise.all([
-      ...listeners.map(({ drain }) => drain()),
-      ...app.backgrounds.map((background) => background.stop()),
-    ])
+    await Promise.all([...listeners.map(({ drain }) => drain()), ...app.backgrounds.map((each) => each.stop())])
     await Promise.race([onDrained().catch(() => {}), delay(lastWordsMs)])
     await end(0)
   }
@@ -114,11 +107,8 @@ export async function serve(app: App, settings: ServerSettings, log: Logger, onD
 
   // Asks the servers for their ports, because tests set port 0, and the system then chooses a port.
   const [http, channel, metrics, https] = listeners.map(({ server }) => (server.address() as AddressInfo).port)
-  const ports = { http, https, channel, metrics }
-  log.info(
-    { ...ports, callers: callersIn[settings.Auth.Mode], limits: limitsOf(settings) ?? 'none, on loopback' },
-    'up',
-  )
+  const limits = limitsOf(settings) ?? 'none, on loopback'
+  log.info({ http, https, channel, metrics, callers: callersIn[settings.Auth.Mode], limits }, 'up')
   for (const background of app.backgrounds) background.start()
   if (app.watchdog) void watch(app.watchdog)
 }
