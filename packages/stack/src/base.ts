@@ -9,6 +9,7 @@ export {
   versions,
 } from './application/paths.ts'
 export { reportFailure } from './application/report.ts'
+export { attempt, succeeds } from './base/attempt.ts'
 export { newSecret, pemOf } from './base/credentials.ts'
 export { CliError, reportError } from './base/error.ts'
 export { replaceFile } from './base/files.ts'

@@ -22,11 +22,8 @@ export const isPartial = (range: readonly string[]): boolean => range.some((each
 
 /** Waits until a service uses its rebuilt store. */
 export async function untilComplete(stack: Pick<RunningStack, 'services'>, name: string): Promise<void> {
-  const isReady = () =>
-    fetch(`${urlOf(stack, name)}/readyz?exclude=stream`).then(
-      ({ ok }) => ok,
-      () => false,
-    )
+  const isReady = async () =>
+    (await fetch(`${urlOf(stack, name)}/readyz?exclude=stream`).catch(() => undefined))?.ok ?? false
   await eventually(isReady, `${name} to use its rebuilt store`)
 }
 

@@ -1,4 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { copyFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -29,15 +30,12 @@ export async function run(folder: string, command: string, args: readonly string
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     printed.errors += text
   })
-  const code = await new Promise<number | string>((resolve, reject) => {
-    child.once('error', (cause) =>
-      reject(new UpgradeError(`${command} cannot be started: ${cause.message}`, { cause })),
-    )
-    child.once('close', (status, signal) => resolve(status ?? signal ?? 'unknown'))
+  const [status, signal] = await once(child, 'close').catch((cause: Error) => {
+    throw new UpgradeError(`${command} cannot be started: ${cause.message}`, { cause })
   })
-  if (code === 0) return printed.output
+  if (status === 0) return printed.output
   const lines = `${printed.output}\n${printed.errors}`.split('\n').filter(Boolean).slice(-30)
-  throw new UpgradeError(`${command} ${args[0]} failed (${code}):\n${lines.join('\n')}`)
+  throw new UpgradeError(`${command} ${args[0]} failed (${status ?? signal}):\n${lines.join('\n')}`)
 }
 
 /** Runs a program with the terminal of this process, and returns its exit code. */

@@ -1,7 +1,7 @@
 import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { CliError, repository } from '@orderflow/stack/base'
+import { CliError, repository, succeeds } from '@orderflow/stack/base'
 import { outdatedFiles } from '@orderflow/stack/generate'
 import { git } from './git.ts'
 import { run, runInTerminal } from './run.ts'
@@ -31,11 +31,7 @@ export async function upgrade(asked: string | undefined): Promise<number> {
 
 /** @throws {CliError} `usage` without a Git branch, or with uncommitted changes */
 export async function requireCleanBranch(application: string): Promise<void> {
-  const isRepository = await git(application, 'rev-parse', '--git-dir').then(
-    () => true,
-    () => false,
-  )
-  if (!isRepository) {
+  if (!(await succeeds(git(application, 'rev-parse', '--git-dir')))) {
     throw new CliError('usage', `${application} is outside a Git repository, which an upgrade needs for its branch`, {
       nextStep: 'git init && git add --all && git commit',
     })

@@ -127,7 +127,7 @@ export function localPorts({ PORT_OFFSET = '' }: NodeJS.ProcessEnv = offsetOfChe
       nextStep: `set PORT_OFFSET to a number from 0 to ${largestOffset}, such as 10000, for all commands`,
     })
   }
-  return moved(defaultPorts, offset)
+  return mapPorts(defaultPorts, (port) => port + offset)
 }
 
 /** Returns `PORT_OFFSET` of the last start, or of this shell before the first one. */
@@ -152,12 +152,10 @@ export function recordOffset({ PORT_OFFSET }: NodeJS.ProcessEnv, isRunning: bool
   changeStack(localFolder, { portOffset: offset })
 }
 
-function moved<Ports extends object>(ports: Ports, offset: number): Ports {
-  const pairs = Object.entries(ports).map(([name, port]) => [
-    name,
-    typeof port === 'number' ? port + offset : moved(port, offset),
-  ])
-  return Object.fromEntries(pairs) as Ports
+/** Returns an object with the same names, and another number in place of each port. */
+export function mapPorts<Ports extends object>(ports: Ports, next: (port: number) => number): Ports {
+  const other = (port: number | object) => (typeof port === 'number' ? next(port) : mapPorts(port, next))
+  return Object.fromEntries(Object.entries(ports).map(([name, port]) => [name, other(port)])) as Ports
 }
 
 /** Returns 127.0.0.1, and ::1 if this machine has IPv6. A program may use either for `localhost`. */

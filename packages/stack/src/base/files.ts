@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { attempt } from './attempt.ts'
 import { CliError } from './error.ts'
 
 /**
@@ -79,10 +80,6 @@ const leastBytes = 256 * 1024
 
 /** Returns true if the disk of a path is full, false for a missing path. */
 export function hasNoSpace(path: string): boolean {
-  try {
-    const { bavail, bsize } = statfsSync(path)
-    return bavail * bsize < leastBytes
-  } catch {
-    return false
-  }
+  const disk = attempt(() => statfsSync(path))
+  return disk !== undefined && disk.bavail * disk.bsize < leastBytes
 }

@@ -10,6 +10,7 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { attempt } from './attempt.ts'
 import { CliError } from './error.ts'
 import { isDiskFull } from './files.ts'
 import { readProcessTable } from './process-table.ts'
@@ -91,16 +92,9 @@ function create(work: () => void): boolean {
   }
 }
 
-function readOwner(file: string): Owner | undefined {
-  for (const read of [() => readFileSync(file, 'utf8'), () => readlinkSync(file)]) {
-    try {
-      return JSON.parse(read()) as Owner
-    } catch {
-      // The lock is of the other kind (file or link), or it was removed.
-    }
-  }
-  return undefined
-}
+/** Returns undefined for a removed lock. A lock is a file, or a link whose target is the owner. */
+const readOwner = (file: string): Owner | undefined =>
+  attempt(() => JSON.parse(readFileSync(file, 'utf8'))) ?? attempt(() => JSON.parse(readlinkSync(file)))
 
 /**
  * Removes the lock of a dead owner. Only one of several waiting processes can rename this lock. A process that has renamed a new lock by mistake

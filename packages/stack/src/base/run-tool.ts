@@ -1,4 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { copyFileSync, existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -38,14 +39,13 @@ export async function runTool(command: string, args: string[], options: RunToolO
     if (last.length > 20) last.shift()
     options.onLine?.(line)
   })
-  const code = await new Promise<number | string>((resolve, reject) => {
-    child.once('error', reject)
-    child.once('close', (status, signal) => resolve(status ?? signal ?? 'unknown'))
-  }).finally(() => options.signal?.removeEventListener('abort', abort))
+  const [status, killedBy] = await once(child, 'close').finally(() =>
+    options.signal?.removeEventListener('abort', abort),
+  )
   if (options.signal?.aborted) throw new CliError('interrupted', 'interrupted')
-  if (code === 0) return output
+  if (status === 0) return output
   const printed = [...output.trim().split('\n').slice(-20), ...last].filter(Boolean).join('\n')
-  throw new CliError('provision-failed', `${command} ${args[0]} failed (${code}):\n${printed}`)
+  throw new CliError('provision-failed', `${command} ${args[0]} failed (${status ?? killedBy}):\n${printed}`)
 }
 
 /**

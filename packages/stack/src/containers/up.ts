@@ -2,6 +2,7 @@ import { type ComposeStore, images, stackImages } from '../application/images.ts
 import { localFolder, repository } from '../application/paths.ts'
 import { services } from '../application/services.ts'
 import { withStackLock } from '../application/stack-lock.ts'
+import { succeeds } from '../base/attempt.ts'
 import { CliError } from '../base/error.ts'
 import { poll, withRetries } from '../base/poll.ts'
 import { withHeartbeat } from '../base/run-tool.ts'
@@ -171,17 +172,13 @@ async function addObservers(options: ProvisionOptions): Promise<void> {
   for (const { name, standIn } of await ensureImages(options, [images.jaeger, images.prometheus])) {
     if (standIn) options.onProgress(`warning: ${name} is a stand-in: ${standIn}`)
   }
-  const withoutGrafana = (await isHere(images.grafana)) ? undefined : await pull(images.grafana, options)
+  const withoutGrafana = (await succeeds(docker('image', 'inspect', images.grafana)))
+    ? undefined
+    : await pull(images.grafana, options)
   if (withoutGrafana)
     options.onProgress(`starting without Grafana, because its image cannot be pulled: ${withoutGrafana}`)
   recordObservers(withoutGrafana ? ['observe'] : ['observe', 'grafana'])
 }
-
-const isHere = (image: string) =>
-  docker('image', 'inspect', image).then(
-    () => true,
-    () => false,
-  )
 
 /**
  * Kills and restarts containers that started before their pod, and returns their names. Such containers still use the network of the pod's previous

@@ -2,18 +2,13 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { programFile, repository } from '../application/paths.ts'
+import { succeeds } from '../base/attempt.ts'
 import { runTool } from '../base/run-tool.ts'
 import type { Changes } from './changes.ts'
 import type { Restarts } from './restarts.ts'
 
-/** Handles changes and checks services, one after the other. */
-export interface Handler {
-  changes: (changes: Changes) => void
-  /** @throws {CliError} `not-running` if another command has stopped a service */
-  check: () => Promise<void>
-}
-
-export function createHandler(restarts: Restarts, print: (line: string) => void, signal: AbortSignal): Handler {
+/** Returns functions that handle changes and check services, one after the other. */
+export function createHandler(restarts: Restarts, print: (line: string) => void, signal: AbortSignal) {
   const before = stackOf(readApplication())
   let last: Promise<void> = Promise.resolve()
   const inTurn = (work: () => Promise<void>): Promise<void> => {
@@ -40,20 +35,17 @@ export function createHandler(restarts: Restarts, print: (line: string) => void,
       onLine: print,
       signal,
     })
-    return await ended.then(
-      () => true,
-      () => {
-        if (!signal.aborted) print('nothing is restarted: correct the error above, and save the file again')
-        return false
-      },
-    )
+    const isGenerated = await succeeds(ended)
+    if (!isGenerated && !signal.aborted) print('nothing is restarted: correct the error above, and save the file again')
+    return isGenerated
   }
 
   return {
-    changes: (changes) =>
+    changes: (changes: Changes) =>
       void inTurn(() => handle(changes)).catch((error: Error) => {
         if (!signal.aborted) print(`nothing is restarted: services.json: ${error.message}`)
       }),
+    /** @throws {CliError} `not-running` if another command has stopped a service */
     check: () => inTurn(restarts.check),
   }
 }

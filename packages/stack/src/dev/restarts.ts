@@ -11,15 +11,7 @@ import { processSpecs } from '../processes/process/spec.ts'
 const graceMs = 500
 const lookEveryMs = 25
 
-export interface Restarts {
-  /** Restarts services. Their sidecars continue. After a failure it prints the reason. */
-  restart: (names: Iterable<string>) => Promise<void>
-  /**
-   * Checks that all services still run. Starts a killed service again. Reports a service that ended, for example because its code has an error.
-   * @throws {CliError} `not-running` if another command has stopped a service
-   */
-  check: () => Promise<void>
-}
+export type Restarts = ReturnType<typeof createRestarts>
 
 /**
  * Creates functions to restart and to check services, which must not overlap.
@@ -31,7 +23,7 @@ export function createRestarts(
   names: readonly string[],
   print: (line: string) => void,
   signal: AbortSignal,
-): Restarts {
+) {
   const { folder } = plan
   /** The services that have answered since their start. */
   const up = new Set(names)
@@ -52,6 +44,7 @@ export function createRestarts(
     print(`${name}: restarted in ${((performance.now() - begunAt) / 1000).toFixed(1)} s`)
   }
 
+  /** Restarts services. Their sidecars continue. After a failure it prints the reason. */
   async function restart(changed: Iterable<string>): Promise<void> {
     const begunAt = performance.now()
     const restarted = [...changed]
@@ -74,6 +67,10 @@ export function createRestarts(
     for (const name of restarted) void awaitUp(name, begunAt)
   }
 
+  /**
+   * Checks that all services still run. Starts a killed service again. Reports a service that ended, for example because its code has an error.
+   * @throws {CliError} `not-running` if another command has stopped a service
+   */
   async function check(): Promise<void> {
     for (const name of names) {
       const state = processState(folder, name)

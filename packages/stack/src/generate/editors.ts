@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { packageFile } from '../application/paths.ts'
 import { defaultPorts } from '../application/ports.ts'
 import { entryOf, services } from '../application/services.ts'
+import { attempt } from '../base/attempt.ts'
 
 const allServices = 'All services'
 const prefix = 'Attach to '
@@ -29,7 +30,7 @@ interface LaunchFile {
  * comments unchanged, because writing it would remove the comments.
  */
 export function launchFile(text: string | undefined): string {
-  const current = text === undefined ? newLaunchFile() : parse(text)
+  const current = text === undefined ? newLaunchFile() : attempt((): LaunchFile => JSON.parse(text))
   if (!current) return text as string
   const { configurations, compounds = [], ...others } = current
   const isOwn = ({ name }: Named) => name === allServices || name.startsWith(prefix)
@@ -66,14 +67,6 @@ function withShortLists(json: string): string {
     const line = list.replaceAll(/\n */g, ' ').replace('[ ', '[').replace(' ]', ']')
     return line.length > lineWidth ? list : line
   })
-}
-
-function parse(text: string): LaunchFile | undefined {
-  try {
-    return JSON.parse(text) as LaunchFile
-  } catch {
-    return undefined
-  }
 }
 
 function newLaunchFile(): LaunchFile {

@@ -201,11 +201,8 @@ export async function programMissing(): Promise<CliError | undefined> {
     ['kubectl', ['version', '--client']],
     ['helm', ['version', '--short']],
   ] as const) {
-    const error = await execute(program, [...args], {}, undefined).then(
-      () => undefined,
-      (cause: CliError) => cause,
-    )
-    if (error) return error
+    const error = await execute(program, [...args], {}, undefined).catch((cause: CliError) => cause)
+    if (error instanceof CliError) return error
   }
   return undefined
 }

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { applicationName, imagePath, programFile } from '../application/paths.ts'
 import { defaultPorts } from '../application/ports.ts'
@@ -206,8 +207,6 @@ async function executeIn(
       if (!isNoise(line)) process.stderr.write(`${line}\n`)
     })
   }
-  return await new Promise<number>((resolve, reject) => {
-    child.once('error', reject)
-    child.once('close', (code) => resolve(code ?? 130))
-  })
+  const [code] = (await once(child, 'close')) as [number | null]
+  return code ?? 130
 }

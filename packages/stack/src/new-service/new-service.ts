@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { programFile, repository } from '../application/paths.ts'
 import type { ServicePorts } from '../application/ports.ts'
 import { application, services } from '../application/services.ts'
+import { attempt } from '../base/attempt.ts'
 import { CliError } from '../base/error.ts'
 import { withMember } from '../base/json.ts'
 import { npmInstall, runTool } from '../base/run-tool.ts'
@@ -104,17 +105,10 @@ export const changed = [
 export function undoCommand(folder: string, name: string): string | undefined {
   const git = (...args: string[]) =>
     execFileSync('git', args, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
-  try {
-    const state = git('stash', 'create') || git('rev-parse', 'HEAD')
-    const files = [
-      name,
-      ...['components', 'chart/files/components'].map((folder) => `${folder}/subscriptions.${name}.yaml`),
-      `.run/attach-to-${name}.run.xml`,
-    ]
-    return `git restore --source=${state.slice(0, 12)} ${changed.join(' ')} && git clean -fdx ${files.join(' ')}`
-  } catch {
-    return undefined
-  }
+  const state = attempt(() => git('stash', 'create') || git('rev-parse', 'HEAD'))
+  const subscriptions = ['components', 'chart/files/components'].map((each) => `${each}/subscriptions.${name}.yaml`)
+  const files = [name, ...subscriptions, `.run/attach-to-${name}.run.xml`]
+  return state && `git restore --source=${state.slice(0, 12)} ${changed.join(' ')} && git clean -fdx ${files.join(' ')}`
 }
 
 type NewPorts = Pick<ServicePorts, 'http' | 'https' | 'channel'>

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { removeStack } from '../application/stack-record.ts'
+import { attempt } from '../base/attempt.ts'
 import { CliError } from '../base/error.ts'
 import { replaceFile } from '../base/files.ts'
 import { isAlive, self, withLock } from '../base/lock.ts'
@@ -53,13 +54,9 @@ async function emptyFolder(folder: string): Promise<void> {
 
 /** Returns true if the owner of a folder ended without releasing the folder. */
 export function hasDeadOwner(folder: string): boolean {
-  if (!existsSync(ownerFile(folder))) return false
-  try {
-    return !isAlive(JSON.parse(readFileSync(ownerFile(folder), 'utf8')))
-  } catch {
-    // A failure of the machine may leave an empty file.
-    return true
-  }
+  // A failure of the machine may leave an empty file.
+  const isOwnerAlive = () => attempt(() => isAlive(JSON.parse(readFileSync(ownerFile(folder), 'utf8'))))
+  return existsSync(ownerFile(folder)) && !isOwnerAlive()
 }
 
 /**

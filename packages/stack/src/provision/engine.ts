@@ -3,6 +3,7 @@ import { existsSync, lstatSync, mkdirSync, openSync, readFileSync, rmSync, symli
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { cacheFolder, repository, versions } from '../application/paths.ts'
+import { succeeds } from '../base/attempt.ts'
 import { CliError } from '../base/error.ts'
 import { withLock } from '../base/lock.ts'
 import { poll } from '../base/poll.ts'
@@ -108,11 +109,8 @@ export async function ensureCompose(options: ProvisionOptions): Promise<void> {
   })
 }
 
-export function composeMissing(): Promise<string | undefined> {
-  return docker('compose', 'version').then(
-    () => undefined,
-    () => 'docker has no compose command',
-  )
+export async function composeMissing(): Promise<string | undefined> {
+  return (await succeeds(docker('compose', 'version'))) ? undefined : 'docker has no compose command'
 }
 
 const composePath = 'github.com/docker/compose/v2'

@@ -1,4 +1,5 @@
 import { repository } from '../application/paths.ts'
+import { attempt } from '../base/attempt.ts'
 import { CliError } from '../base/error.ts'
 import { isAlive, self } from '../base/lock.ts'
 import { runTool } from '../base/run-tool.ts'
@@ -69,11 +70,5 @@ export async function removeOf(owner = ownLabel): Promise<void> {
 
 const lines = (text: string) => text.split('\n').filter(Boolean)
 
-function isOwnerAlive(label: string): boolean {
-  try {
-    return isAlive(JSON.parse(label))
-  } catch {
-    // A label of an earlier version is only a pid, which another process may have now.
-    return false
-  }
-}
+/** A label of an earlier version is only a pid, which another process may have now. */
+const isOwnerAlive = (label: string) => attempt(() => isAlive(JSON.parse(label))) ?? false

@@ -24,19 +24,9 @@ interface Journal {
   previous?: Journal
 }
 
-export interface JournalFile {
-  read: () => Journal | undefined
-  /**
-   * Records a release before its first change. If the last release was interrupted, keeps the state from before that release, because the app is
-   * partly changed.
-   * @returns the state of the app before this release, or before the interrupted release
-   */
-  begin: (before: Before, at: Date) => Before
-  finish: (version: number, at: Date) => void
-  remove: () => void
-}
+export type JournalFile = ReturnType<typeof openJournal>
 
-export function openJournal(app: string, env: NodeJS.ProcessEnv): JournalFile {
+export function openJournal(app: string, env: NodeJS.ProcessEnv) {
   const file = join(releaseFolder(env), 'apps', `${app}.json`)
   const read = () => readPrivate<Journal>(file)
   const remove = () => rmSync(file, { force: true })
@@ -44,7 +34,12 @@ export function openJournal(app: string, env: NodeJS.ProcessEnv): JournalFile {
   return {
     read,
     remove,
-    begin: (before, at) => {
+    /**
+     * Records a release before its first change. If the last release was interrupted, keeps the state from before that release, because the app is
+     * partly changed.
+     * @returns the state of the app before this release, or before the interrupted release
+     */
+    begin: (before: Before, at: Date): Before => {
       const last = read()
       if (last && !last.finished) {
         // The interrupted release has not changed config vars that only this release sets, so the current values of these are added.
@@ -58,7 +53,7 @@ export function openJournal(app: string, env: NodeJS.ProcessEnv): JournalFile {
       write({ startedAt: at.toISOString(), before, ...previous })
       return before
     },
-    finish: (version, at) => {
+    finish: (version: number, at: Date) => {
       const current = read()
       if (!current) return
       if (current.before.release?.version !== version) {

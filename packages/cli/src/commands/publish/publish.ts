@@ -12,7 +12,7 @@ import {
   topicFor,
   watchUrl,
 } from '@orderflow/stack'
-import { CliError, print } from '@orderflow/stack/base'
+import { attempt, CliError, print } from '@orderflow/stack/base'
 import { findErrorBy } from '@platformatic/kafka'
 import type { Command, Given } from '../../command-line.ts'
 import { nearKafka, readBytes } from '../../near-kafka.ts'
@@ -155,12 +155,8 @@ function fixtureIn(content: Json = {}): Buffer | undefined {
 }
 
 function parseObject(bytes: Buffer): Json | undefined {
-  try {
-    const value: unknown = JSON.parse(bytes.toString('utf8'))
-    return isObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
+  const value: unknown = attempt(() => JSON.parse(bytes.toString('utf8')))
+  return isObject(value) ? value : undefined
 }
 
 function isObject(value: unknown): value is Json {

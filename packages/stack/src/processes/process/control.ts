@@ -3,6 +3,7 @@ import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, 
 import { basename, dirname, join, resolve } from 'node:path'
 import { repository, stackFolder } from '../../application/paths.ts'
 import { withStackLock } from '../../application/stack-lock.ts'
+import { attempt } from '../../base/attempt.ts'
 import { replaceFile } from '../../base/files.ts'
 import { poll } from '../../base/poll.ts'
 import { markVariable, type ProcessEntry, readMarks, readProcessTable } from '../../base/process-table.ts'
@@ -114,13 +115,7 @@ function describeExit(status: string | undefined): string {
   return code > 128 ? `killed by signal ${code - 128}` : `exit code ${code}`
 }
 
-function readText(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch {
-    return undefined
-  }
-}
+const readText = (file: string) => attempt(() => readFileSync(file, 'utf8'))
 
 const launcher = join(stackFolder, 'launch')
 
