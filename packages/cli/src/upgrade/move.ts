@@ -1,8 +1,9 @@
+import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { checkClone, git, stage } from './git.ts'
 import { replacementOf } from './packages.ts'
 import { generateTitle, type Plan, planText, releaseIn, undoText, updateTitle } from './plan.ts'
-import { npmInstall, run, runInTerminal, UpgradeError } from './run.ts'
+import { npmInstall, run, UpgradeError } from './run.ts'
 import { isNewer, type Step, stepsAfter } from './steps.ts'
 
 const buildNewer =
@@ -55,8 +56,9 @@ export async function move(given: Move): Promise<void> {
     await checkClone(application, [...packages, ...written])
   })
   const test = () => {
-    const code = runInTerminal('make', ['--no-print-directory', '-C', application, 'test'])
-    if (code !== 0) throw new Error(`exit code ${code}`)
+    const args = ['--no-print-directory', '-C', application, 'test']
+    const { status, signal, error } = spawnSync('make', args, { stdio: 'inherit' })
+    if (status !== 0) throw error ?? new Error(`exit code ${status ?? signal}`)
   }
   await step('make test', test, `correct the cause on the branch ${plan.branch}, and run make test again`)
   print(

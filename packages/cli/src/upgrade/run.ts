@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -36,14 +36,6 @@ export async function run(folder: string, command: string, args: readonly string
   if (status === 0) return printed.output
   const lines = `${printed.output}\n${printed.errors}`.split('\n').filter(Boolean).slice(-30)
   throw new UpgradeError(`${command} ${args[0]} failed (${status ?? signal}):\n${lines.join('\n')}`)
-}
-
-/** Runs a program with the terminal of this process, and returns its exit code. */
-export function runInTerminal(command: string, args: readonly string[]): number {
-  const { status, error } = spawnSync(command, args, { stdio: 'inherit' })
-  if (error) throw error
-  // If there is no exit code, a signal ended the program, usually that of Ctrl-C.
-  return status ?? 130
 }
 
 /**

@@ -1,10 +1,10 @@
 import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { CliError, repository, succeeds } from '@orderflow/stack/base'
+import { CliError, repository, runInTerminal, succeeds } from '@orderflow/stack/base'
 import { outdatedFiles } from '@orderflow/stack/generate'
 import { git } from './git.ts'
-import { run, runInTerminal } from './run.ts'
+import { run } from './run.ts'
 
 const buildPackages =
   'run make -C tools packages in a newer clone of orderflow, then ./orderflow upgrade CLONE/dist/packages'

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFileSync, existsSync, rmSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { CliError } from './error.ts'
@@ -46,23 +46,6 @@ export async function runTool(command: string, args: string[], options: RunToolO
   if (status === 0) return output
   const printed = [...output.trim().split('\n').slice(-20), ...last].filter(Boolean).join('\n')
   throw new CliError('provision-failed', `${command} ${args[0]} failed (${status ?? killedBy}):\n${printed}`)
-}
-
-/**
- * Flags with which npm installs all packages of a folder. Without them, npm would install into npm workspaces that contain the folder. A person's
- * settings could also turn off the workspaces of the folder.
- */
-const ownPackages = (folder: string) => [`--prefix=${folder}`, '--workspaces=null']
-
-/** Installs the packages of a folder without running their scripts. `flags` are additional flags of `npm install`. */
-export async function npmInstall(folder: string, ...flags: string[]): Promise<void> {
-  const installed = join(folder, 'node_modules/.installed-lock.json')
-  // Without these files, `packages/cli/node` repeats an installation that failed.
-  for (const lock of [installed, join(folder, 'node_modules/.package-lock.json')]) rmSync(lock, { force: true })
-  const quiet = ['--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error']
-  await runTool('npm', ['install', ...ownPackages(folder), ...flags, ...quiet], { cwd: folder })
-  // `packages/cli/node` compares this copy with the lock file to find missing packages.
-  copyFileSync(join(folder, 'package-lock.json'), installed)
 }
 
 const everyMs = 10_000

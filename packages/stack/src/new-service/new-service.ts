@@ -7,7 +7,7 @@ import { application, services } from '../application/services.ts'
 import { attempt } from '../base/attempt.ts'
 import { CliError } from '../base/error.ts'
 import { withMember } from '../base/json.ts'
-import { npmInstall, runTool } from '../base/run-tool.ts'
+import { runTool } from '../base/run-tool.ts'
 import { print } from '../base/terminal.ts'
 import { brokersFile, postgresqlFile } from '../containers/project.ts'
 import { generatedPaths } from '../generate/files.ts'
@@ -17,9 +17,15 @@ import { heardEvent, serviceFiles } from './template.ts'
 /**
  * Runs `make new-service`. After a failure, all files are the same as before.
  * @param event by default the first answer of the first reaction in services.json
+ * @param install installs the packages of a folder, with additional flags of `npm install`
  * @throws {CliError} `usage` for an invalid or used name, or an unknown event
  */
-export async function newService(name: string, event: string | undefined, signal: AbortSignal): Promise<void> {
+export async function newService(
+  name: string,
+  event: string | undefined,
+  install: (folder: string, ...flags: string[]) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
   const heard = heardEvent(event)
   const ports = nextPorts()
   const files = serviceFiles(name, heard)
@@ -29,7 +35,11 @@ export async function newService(name: string, event: string | undefined, signal
   const registered = withService(readFileSync(registry, 'utf8'), name, { ...ports, topic: heard.topic })
   const undo = undoCommand(repository, name)
 
-  await orRestore(name, await generatedPaths(), signal, () => create(name, files, registered, signal))
+  await orRestore(name, await generatedPaths(), signal, async () => {
+    await create(name, files, registered, signal)
+    // Makes the folder an npm workspace. All packages are installed already, so npm needs no network.
+    await install(repository, '--offline')
+  })
 
   for (const path of files.keys()) print(`written: ${name}/${path}`)
   print(`written: components/subscriptions.${name}.yaml`)
@@ -60,8 +70,6 @@ async function create(
   await run('node_modules/.bin/biome', 'check', '--write', name)
   // Generates files in a new process, because this process has already read the old services.json.
   await run(programFile('#generate'))
-  // Makes the folder an npm workspace. All packages are installed already, so npm needs no network.
-  await npmInstall(repository, '--offline')
 }
 
 /** @param generated the paths of generated files, because `generate` also writes those that are out of date for another reason */

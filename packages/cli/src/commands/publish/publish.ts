@@ -26,10 +26,10 @@ export const command: Command = {
     key: { value: 'KEY', summary: 'the key of the record (default: the topic’s key in the event)' },
     raw: { summary: 'skip validation, for example to see a dead letter' },
   },
-  run: nearKafka(publish, ({ args: [file], text, flag }) => {
+  run: nearKafka('publish', publish, ({ args: [file], text, flag }) => {
     const key = text('key')
     const options = [...(key ? ['--key', key] : []), ...(flag('raw') ? ['--raw'] : [])]
-    return { args: ['publish', ...(file ? ['-'] : []), ...options], file }
+    return { args: [...(file ? ['-'] : []), ...options], file }
   }),
 }
 

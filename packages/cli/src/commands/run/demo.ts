@@ -9,10 +9,7 @@ import { withId } from '../demo-paths.ts'
 
 /** If services require a key, `API_KEY` must contain it. */
 export const command: Command = {
-  run: nearKafka(
-    () => demo(process.env),
-    () => ({ args: ['demo'] }),
-  ),
+  run: nearKafka('demo', () => demo(process.env)),
 }
 
 interface Thing {
@@ -77,17 +74,15 @@ const width = ({ thing, show }: Demo) =>
 const named = ({ thing: what }: Pick<Demo, 'thing'>, { id, status }: Thing) =>
   status ? `${what} ${id} is ${paint('bold', status)}` : `${what} ${id}`
 
-async function untilDone(
-  plan: Demo,
-  {
-    read,
-    thing,
-    tell,
-    names,
-  }: { read: () => Promise<Thing>; thing: Thing; tell: (line: string) => void; names: Set<string> },
-): Promise<void> {
+interface Progress {
+  read: () => Promise<Thing>
+  thing: Thing
+  tell: (line: string) => void
+  names: Set<string>
+}
+
+async function untilDone(plan: Demo, { read, thing: last, tell, names }: Progress): Promise<void> {
   const { status, events } = plan.until
-  let last = thing
   const isDone = async () => {
     const isFinal = status === undefined || last.status === status
     if (isFinal && events.every((event) => names.has(event))) return true
@@ -109,18 +104,14 @@ async function untilDone(
 function callAs(key: string | undefined, { scopes }: Demo) {
   const authorization = key ? { authorization: `Bearer ${key}` } : {}
   return <Body>(url: string, body?: object): Promise<Body> =>
-    send(
-      url,
-      body
-        ? {
-            method: 'POST',
-            headers: { ...authorization, 'content-type': 'application/json' },
-            body: JSON.stringify(body),
-          }
-        : { headers: authorization },
-      scopes,
-    )
+    send(url, { headers: authorization, ...(body && postOf(body, authorization)) }, scopes)
 }
+
+const postOf = (body: object, authorization: object) => ({
+  method: 'POST',
+  headers: { ...authorization, 'content-type': 'application/json' },
+  body: JSON.stringify(body),
+})
 
 async function send<Body>(url: string, request: RequestInit, scopes: readonly string[]): Promise<Body> {
   const response = await fetch(url, { ...request, signal: AbortSignal.timeout(timeoutMs) }).catch((cause: Error) => {
