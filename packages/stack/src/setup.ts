@@ -11,7 +11,6 @@ import { kafkaConnection } from './kafka/connection.ts'
 import { ensureTopics, topics } from './kafka/topics.ts'
 import { transactionsWarning } from './kafka/transactions.ts'
 import { ensureDatabases, tablesUser } from './stores/databases.ts'
-import { ensureUsers } from './stores/mongodb.ts'
 import { loginOf } from './stores/uri.ts'
 
 const alreadyInitialized = 23
@@ -154,4 +153,30 @@ async function ensureReplicaSet(uri: string): Promise<void> {
   // This connection waits until the replica set has a primary.
   const client = await MongoClient.connect(uri, { serverSelectionTimeoutMS: 30_000 })
   await client.close()
+}
+
+/** MongoDB's code for a user that exists already. */
+const exists = 51003
+
+/**
+ * Creates a user for each service, who may only read and write the database of the same name (components/mongodb).
+ * @param uri the URI of a user who may create users
+ * @param passwords the password of each user, by the service's name
+ */
+async function ensureUsers(uri: string, passwords: Readonly<Record<string, string>>): Promise<void> {
+  const client = await MongoClient.connect(uri, { serverSelectionTimeoutMS: 30_000 })
+  try {
+    for (const [name, pwd] of Object.entries(passwords)) {
+      const rights = { pwd, roles: [{ role: 'readWrite', db: name }] }
+      await client
+        .db('admin')
+        .command({ createUser: name, ...rights })
+        .catch((error: unknown) => {
+          if (!(error instanceof MongoServerError) || error.code !== exists) throw error
+          return client.db('admin').command({ updateUser: name, ...rights })
+        })
+    }
+  } finally {
+    await client.close()
+  }
 }

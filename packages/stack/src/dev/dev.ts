@@ -17,9 +17,8 @@ import type { ProgressOptions } from '../runner.ts'
 import { runningRunner } from '../runners.ts'
 import { chooseServers } from '../start.ts'
 import { watchChanges } from './changes.ts'
-import { createHandler } from './handler.ts'
 import { readableLines } from './log-lines.ts'
-import { createRestarts } from './restarts.ts'
+import { createHandler, createRestarts } from './restarts.ts'
 import { watchTypes } from './types.ts'
 
 interface DevOptions extends ProgressOptions {

@@ -28,8 +28,7 @@ import {
   scopesOf,
   subscriptionsFile,
 } from './components.ts'
-import { composeFile, composePostgresqlFile, dockerfile } from './compose.ts'
-import { composeBrokersFile } from './compose-brokers.ts'
+import { composeBrokersFile, composeFile, composePostgresqlFile, dockerfile } from './compose.ts'
 import { asyncApiFile, bundledSchemas, topicConstants, topicsFile } from './contract.ts'
 import { launchFile, runConfigurations } from './editors.ts'
 import { alertsFile, dashboardFile } from './objective.ts'

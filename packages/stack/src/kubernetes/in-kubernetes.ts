@@ -1,11 +1,24 @@
+import { applicationName } from '../application/paths.ts'
+import { type Service, services, sidecarOf } from '../application/services.ts'
 import { CliError } from '../base/error.ts'
-import type { Runner } from '../runner.ts'
-import { programMissing, readRecord, requireRecord } from './cluster.ts'
-import { clean, down } from './down.ts'
+import { poll } from '../base/poll.ts'
+import { runInTerminal } from '../base/run-tool.ts'
+import { type LogOptions, logLines, print } from '../base/terminal.ts'
+import { type ProgressOptions, type Runner, warnAboutReplicas } from '../runner.ts'
+import {
+  type Cluster,
+  helm,
+  kubectl,
+  kubectlOptions,
+  ownSelector,
+  programMissing,
+  readRecord,
+  releaseSelector,
+  removeRecord,
+  requireRecord,
+} from './cluster.ts'
 import { inside, isInside, operate, reachFromInside, reachFromOutside } from './inside.ts'
-import { logNames, logs } from './logs.ts'
-import { readDeployments, readPods } from './pods.ts'
-import { restart, scale } from './restart.ts'
+import { type Deployment, isEnding, partOf, readDeployments, readPods } from './pods.ts'
 import { apiKeysIn } from './secrets.ts'
 import { clusterStatus, requirePods, runningServices } from './status.ts'
 import { kubernetesUp } from './up.ts'
@@ -47,7 +60,7 @@ export const inKubernetes: Runner = {
   scale,
   status: () => clusterStatus(requireRecord()),
   runningServices,
-  logNames,
+  logNames: async () => [...services.flatMap((service) => [service.name, sidecarOf(service)]), 'setup'],
   logs,
   reach: () => (isInside() ? reachFromInside(process.env) : reachFromOutside(readValues())),
   requireRunning,
@@ -63,4 +76,127 @@ export const inKubernetes: Runner = {
 
 async function requireRunning(): Promise<void> {
   if (!isInside()) await requirePods(requireRecord())
+}
+
+/** Uninstalls the application. Returns false if it is not installed. */
+async function down(onProgress: (line: string) => void): Promise<boolean> {
+  const record = readRecord()
+  if (!record) return false
+  const releases = await helm(record, ['list', '--all', '--short', '--filter', `^${applicationName}$`])
+  if (!releases.trim()) return false
+  onProgress(`release ${applicationName}: uninstalling from ${record.context}, namespace ${record.namespace}`)
+  await helm(record, ['uninstall', applicationName, '--cascade', 'foreground', '--wait', '--timeout', '5m'], {
+    timeoutMs: 6 * 60_000,
+  })
+  // Helm keeps the objects of hooks.
+  await kubectl(record, ['delete', 'jobs,networkpolicies', '--selector', releaseSelector, '--ignore-not-found'])
+  onProgress('Secrets, topics and stores stay; ./orderflow clean removes the Secrets')
+  return true
+}
+
+/** Workloads and volumes that are not ours. A namespace with any of them stays. */
+const foreignKinds = 'deployments,statefulsets,daemonsets,jobs,cronjobs,pods,persistentvolumeclaims'
+
+/** Removes the Secrets, and the namespace if `make up` has created it and nothing else uses it. Returns their names. */
+async function clean(): Promise<string[]> {
+  const record = readRecord()
+  if (!record) return []
+  const { namespace } = record
+  const removed = await kubectl(record, ['delete', 'secrets', '--selector', ownSelector, '--output', 'name'])
+  const named = removed.split('\n').filter(Boolean)
+  const own = await kubectl(record, ['get', 'namespaces', '--selector', ownSelector, '--output', 'name'])
+  if (own.split('\n').includes(`namespace/${namespace}`)) {
+    const others = (await kubectl(record, ['get', foreignKinds, '--output', 'name'])).split('\n').filter(Boolean)
+    if (others.length > 0) print(`namespace ${namespace} stays, because it also has ${others.slice(0, 3).join(', ')}`)
+    else {
+      await kubectl(record, ['delete', 'namespace', namespace, '--wait=false'])
+      named.push(`namespace/${namespace}`)
+    }
+  }
+  removeRecord()
+  return named
+}
+
+async function logs(names: readonly string[], { follow }: LogOptions): Promise<void> {
+  const cluster = requireRecord()
+  const [name = ''] = names
+  const service = services.find((each) => each.name === name || sidecarOf(each) === name)
+  const ofOne = service
+    ? [
+        `${releaseSelector},app.kubernetes.io/name=${service.name}`,
+        '--container',
+        service.name === name ? name : 'daprd',
+      ]
+    : [`${releaseSelector},app.kubernetes.io/name=${name}`, '--all-containers']
+  const selector = names.length === 1 ? ofOne : [releaseSelector, '--all-containers']
+  // By default kubectl follows only five containers.
+  const options = ['--prefix', '--tail', String(logLines), '--max-log-requests', '200', '--ignore-errors']
+  const args = [
+    ...kubectlOptions(cluster),
+    'logs',
+    '--selector',
+    ...selector,
+    ...options,
+    ...(follow ? ['--follow'] : []),
+  ]
+  runInTerminal('kubectl', args)
+}
+
+const rolloutTimeoutMs = 10 * 60_000
+
+async function restart({ name }: Service, { onProgress, signal }: ProgressOptions): Promise<void> {
+  const cluster = requireRecord()
+  await kubectl(cluster, ['rollout', 'restart', `deployment/${name}`])
+  await untilRolledOut(cluster, name, { onProgress, signal })
+  onProgress(`${name}: restarted`)
+}
+
+/** @throws {CliError} `not-ready` after ten minutes */
+async function untilRolledOut(cluster: Cluster, name: string, { onProgress, signal }: ProgressOptions): Promise<void> {
+  let last = ''
+  const isDone = async () => {
+    const deployment = (await readDeployments(cluster)).find(({ metadata }) => metadata.name === name)
+    if (!deployment || !isObserved(deployment)) return false
+    const progress = progressOf(deployment)
+    if (progress !== last) onProgress(`${name}: ${progress}`)
+    last = progress
+    const pods = (await readPods(cluster)).filter((pod) => partOf(pod) === name)
+    return isRolledOut(deployment) && !pods.some(isEnding)
+  }
+  if (await poll(isDone, { timeoutMs: rolloutTimeoutMs, everyMs: 1_000, signal })) return
+  throw new CliError('not-ready', `${name} is not ready after ${rolloutTimeoutMs / 60_000} minutes: ${last}`, {
+    nextStep: 'make status, make logs',
+  })
+}
+
+function progressOf({ spec, status }: Deployment): string {
+  const { updatedReplicas = 0, readyReplicas = 0 } = status
+  return `${updatedReplicas} of ${spec.replicas} replicas are new, ${readyReplicas} ready`
+}
+
+function isRolledOut({ spec, status }: Deployment): boolean {
+  const { updatedReplicas = 0, readyReplicas = 0, replicas = 0 } = status
+  return [updatedReplicas, readyReplicas, replicas].every((count) => count === spec.replicas)
+}
+
+/** Returns false while the status belongs to an earlier version of the Deployment. */
+const isObserved = ({ metadata, status }: Deployment) => (status.observedGeneration ?? 0) >= metadata.generation
+
+/** @throws {CliError} `usage` if KEDA manages the replicas */
+async function scale(service: string, count: number, options: ProgressOptions): Promise<void> {
+  const cluster = requireRecord()
+  const { scaling } = readValues()
+  // Asks for the object only if the cluster may have its kind.
+  const managed = scaling.enabled
+    ? await kubectl(cluster, ['get', 'scaledobjects.keda.sh', service, '--ignore-not-found', '--output', 'name'])
+    : ''
+  if (managed.trim()) {
+    throw new CliError('usage', `KEDA manages the replicas of ${service}`, {
+      nextStep: `change services.${service}.replicas (the minimum) or scaling.maxReplicas in ${valuesFile}, then make up`,
+    })
+  }
+  await kubectl(cluster, ['scale', `deployment/${service}`, `--replicas=${count}`])
+  await untilRolledOut(cluster, service, options)
+  options.onProgress(`the next make up restores services.${service}.replicas of ${valuesFile}`)
+  warnAboutReplicas(count, options.onProgress)
 }

@@ -9,8 +9,7 @@ import { loopbacks } from '../../../src/application/ports.ts'
 import type { CliError } from '../../../src/base/error.ts'
 import { groupEnds, processState, signalGroup } from '../../../src/processes/process/control.ts'
 import { claimFolder, releaseFolder } from '../../../src/processes/test-owner.ts'
-import { inDatabase } from '../../../src/stores/databases.ts'
-import { prepareDatabases } from '../../../src/stores/own-server.ts'
+import { inDatabase, prepareDatabases } from '../../../src/stores/databases.ts'
 import { type PostgresqlServer, startPostgresql } from './start-postgresql.ts'
 
 const folder = testFolder('postgresql')
