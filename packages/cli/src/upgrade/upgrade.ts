@@ -53,14 +53,11 @@ export async function requireCleanBranch(application: string): Promise<void> {
  */
 export function requireGenerated(outdated: readonly string[]): void {
   if (outdated.length === 0) return
-  throw new CliError(
-    'usage',
-    `the upgrade would lose changes of generated files, which differ from those of the installed version: ${outdated.join(', ')}`,
-    {
-      nextStep:
-        'move your changes to docker-compose.override.yml (containers), services.json (ports, topics, services) or the schemas; then run make generate, which drops all others, and commit',
-    },
-  )
+  const lost = 'changes of generated files, which differ from those of the installed version'
+  throw new CliError('usage', `the upgrade would lose ${lost}: ${outdated.join(', ')}`, {
+    nextStep:
+      'move your changes to docker-compose.override.yml (containers), services.json (ports, topics, services) or the schemas; then run make generate, which drops all others, and commit',
+  })
 }
 
 /**
@@ -89,11 +86,8 @@ export async function newCli(
   const folder = resolve(asked)
   const [archive, ...others] = globSync('orderflow-cli-*.tgz', { cwd: folder })
   if (archive !== undefined && others.length === 0) return { archive: join(folder, archive), folder }
-  throw new CliError(
-    'usage',
-    `${folder} must have one archive orderflow-cli-VERSION.tgz, but has ${archive ? 'several' : 'none'}`,
-    { nextStep: buildPackages },
-  )
+  const problem = `${folder} must have one archive orderflow-cli-VERSION.tgz, but has ${archive ? 'several' : 'none'}`
+  throw new CliError('usage', problem, { nextStep: buildPackages })
 }
 
 /** @throws {CliError} `usage` if the archive is damaged */

@@ -4,12 +4,8 @@ import { isIP } from 'node:net'
 import { join } from 'node:path'
 import { removeUnfinished, replaceFile } from './files.ts'
 
-export interface CertificateFiles {
-  certificate: string
-  key: string
-}
-
-interface Certificate {
+/** A certificate and its key: the paths of both files, or both as PEM. */
+export interface CertificatePair {
   certificate: string
   key: string
 }
@@ -19,7 +15,7 @@ const dayMs = 24 * 60 * 60 * 1000
 const validDays = 820
 
 /** Returns the certificate for localhost, 127.0.0.1 and ::1. Renews it in its last week. */
-export async function localCertificate(folder: string): Promise<CertificateFiles> {
+export async function localCertificate(folder: string): Promise<CertificatePair> {
   removeUnfinished(folder)
   const files = { certificate: join(folder, 'localhost.crt'), key: join(folder, 'localhost.key') }
   if (!isUsable(files)) {
@@ -31,7 +27,7 @@ export async function localCertificate(folder: string): Promise<CertificateFiles
   return files
 }
 
-function isUsable({ certificate, key }: CertificateFiles): boolean {
+function isUsable({ certificate, key }: CertificatePair): boolean {
   return existsSync(certificate) && existsSync(key) && isLasting(readFileSync(certificate, 'utf8'))
 }
 
@@ -47,7 +43,7 @@ export function isFor(hosts: readonly string[], certificate: string): boolean {
 }
 
 /** Returns a self-signed certificate for localhost, the loopback addresses, and further names or addresses. */
-export async function makeCertificate(others: string[] = []): Promise<Certificate> {
+export async function makeCertificate(others: string[] = []): Promise<CertificatePair> {
   const names = ['localhost', '127.0.0.1', '::1', ...others]
   const altNames = names.map((name) =>
     isIP(name) ? { type: 7 as const, ip: name } : { type: 2 as const, value: name },

@@ -171,13 +171,8 @@ function failure(program: 'kubectl' | 'helm', error: ProgramError, cluster: Clus
   const lines = (error.stderr ?? '').trim().split('\n').filter(Boolean)
   const last = lines.at(-1) ?? ''
   if (cluster && (error.killed || awayPattern.test(last))) {
-    return new CliError(
-      'unreachable',
-      `the cluster of context ${cluster.context} does not answer: ${last || 'no answer in time'}`,
-      {
-        nextStep: retireStep,
-      },
-    )
+    const problem = `the cluster of context ${cluster.context} does not answer: ${last || 'no answer in time'}`
+    return new CliError('unreachable', problem, { nextStep: retireStep })
   }
   if (cluster && /context .* does not exist/.test(last)) return noContext(cluster.context)
   const text = lines.slice(-20).join('\n') || `it ended with ${error.code}`

@@ -46,14 +46,11 @@ const needs: readonly Need[] = [
 /** @throws {CliError} `usage` unless the values name Kafka */
 export function requireKafka({ kafka }: Values): void {
   if (kafka.brokers) return
-  throw new CliError(
-    'usage',
-    `${valuesFile} must name your Kafka (kafka.brokers), because the chart installs only services`,
-    {
-      nextStep: `to try the system, follow docs/first-cluster.md. Otherwise install Kafka with SCRAM-SHA-512 and TLS, such as Strimzi (https://strimzi.io/quickstarts/). Then write to ${valuesFile}:
+  const problem = `${valuesFile} must name your Kafka (kafka.brokers), because the chart installs only services`
+  throw new CliError('usage', problem, {
+    nextStep: `to try the system, follow docs/first-cluster.md. Otherwise install Kafka with SCRAM-SHA-512 and TLS, such as Strimzi (https://strimzi.io/quickstarts/). Then write to ${valuesFile}:
   kafka: { brokers: "HOST:PORT,HOST:PORT", ca: { name: SECRET } }`,
-    },
-  )
+  })
 }
 
 /** @throws {CliError} `usage` if the values keep services stopped. `make up REBUILD=1` sets this value only while it needs it */

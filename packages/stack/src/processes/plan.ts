@@ -6,7 +6,7 @@ import { brokerPorts, type StackPorts } from '../application/ports.ts'
 import { type Service, services, sidecarOf } from '../application/services.ts'
 import { changeStack, readStack } from '../application/stack-record.ts'
 import { givenSettings, givenVariables, requireSameVariables } from '../application/variables.ts'
-import { type CertificateFiles, localCertificate, newSecret } from '../base/credentials.ts'
+import { type CertificatePair, localCertificate, newSecret } from '../base/credentials.ts'
 import { removeUnfinished, replaceFile } from '../base/files.ts'
 import { type Brokers, brokerNames } from '../kafka/broker.ts'
 
@@ -50,7 +50,7 @@ export interface Plan extends Servers {
   inspected: readonly string[]
   ports: StackPorts
   tokens: StackTokens
-  certificate: CertificateFiles
+  certificate: CertificatePair
 }
 
 /**

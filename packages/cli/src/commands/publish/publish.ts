@@ -134,14 +134,12 @@ export function readEventFile(file: string, key: string | undefined): EventRecor
   const value = fixtureIn(parseObject(bytes)) ?? bytes
   const envelope = parseObject(value)
   const topic = topicFor(envelope?.Name)
-  if (!topic)
-    throw new CliError(
-      'usage',
-      `${envelope?.Name ?? 'this event'} is unknown, and services.json has no topics for outside publishers`,
-      {
-        nextStep: 'add it to `outside` of a topic in services.json, then run make generate',
-      },
-    )
+  if (!topic) {
+    const what = envelope?.Name ?? 'this event'
+    throw new CliError('usage', `${what} is unknown, and services.json has no topics for outside publishers`, {
+      nextStep: 'add it to `outside` of a topic in services.json, then run make generate',
+    })
+  }
   return { topic: topic.name, key: key ?? (envelope && keyOf(envelope, topic.key)), value }
 }
 
