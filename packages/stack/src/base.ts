@@ -9,10 +9,8 @@ export {
   versions,
 } from './application/paths.ts'
 export { reportFailure } from './application/report.ts'
-export { attempt, succeeds } from './base/attempt.ts'
 export { newSecret, pemOf } from './base/credentials.ts'
-export { CliError, reportError } from './base/error.ts'
+export { attempt, CliError, reportError, succeeds } from './base/error.ts'
 export { replaceFile } from './base/files.ts'
-export { eventually, poll, withRetries } from './base/poll.ts'
-export { runInTerminal, runTool } from './base/run-tool.ts'
+export { eventually, poll, runInTerminal, runTool, withRetries } from './base/run-tool.ts'
 export { paint, print, timed } from './base/terminal.ts'

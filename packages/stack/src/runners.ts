@@ -1,6 +1,5 @@
 import { localFolder } from './application/paths.ts'
-import { withStackLock } from './application/stack-lock.ts'
-import { removeStack } from './application/stack-record.ts'
+import { removeStack, withStackLock } from './application/stack-record.ts'
 import { CliError } from './base/error.ts'
 import { inContainers } from './containers/in-containers.ts'
 import { runsInKubernetes } from './kubernetes/cluster.ts'

@@ -1,10 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { connect, createServer, type Server } from 'node:net'
-import { attempt } from '../base/attempt.ts'
-import { CliError } from '../base/error.ts'
+import { attempt, CliError } from '../base/error.ts'
 import { commandOf, pidsInProc } from '../base/process-table.ts'
-import { defaultPorts, loopbacks, mapPorts, type ServicePorts, type StackPorts } from './ports.ts'
+import { defaultPorts, loopbacks, mapPorts, type ServicePorts, type StackPorts } from './services.ts'
 
 /** Reserves unused ports for a test's stack until this process ends. */
 export const freePorts = (): Promise<StackPorts> => replaced(defaultPorts)

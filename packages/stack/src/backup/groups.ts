@@ -1,7 +1,7 @@
 import { type KafkaConnection, protocolErrors } from '@orderflow/service-kit/kafka'
 import type { Admin } from '@platformatic/kafka'
 import { CliError } from '../base/error.ts'
-import { poll, withRetries } from '../base/poll.ts'
+import { poll, withRetries } from '../base/run-tool.ts'
 import { groupMembers } from '../kafka/readiness.ts'
 import { withAdmin } from '../kafka/topics.ts'
 

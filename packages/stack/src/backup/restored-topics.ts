@@ -2,7 +2,7 @@ import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import { type Extent, extentsOf } from '@orderflow/service-kit/positions'
 import { settingsOf } from '@orderflow/service-kit/topic-settings'
 import { CliError } from '../base/error.ts'
-import { eventually, withRetries } from '../base/poll.ts'
+import { eventually, withRetries } from '../base/run-tool.ts'
 import { addPartitions, ensureTopics, type TopicSpec, withAdmin } from '../kafka/topics.ts'
 import type { Content } from './folder.ts'
 

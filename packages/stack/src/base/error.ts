@@ -85,3 +85,19 @@ export function reportError(failure: unknown): void {
   if (error.nextStep) process.stderr.write(`next: ${withGuidePaths(error.nextStep)}\n`)
   process.exitCode = error.code === 'interrupted' ? 130 : 1
 }
+
+/** Returns the result of `work`, or undefined if it throws. */
+export function attempt<Result>(work: () => Result): Result | undefined {
+  try {
+    return work()
+  } catch {
+    return undefined
+  }
+}
+
+/** Returns true if a promise is fulfilled, false if it is rejected. */
+export const succeeds = (promise: Promise<unknown>): Promise<boolean> =>
+  promise.then(
+    () => true,
+    () => false,
+  )

@@ -10,8 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { attempt } from './attempt.ts'
-import { CliError } from './error.ts'
+import { attempt, CliError } from './error.ts'
 
 /**
  * Writes a file atomically. A private file gets a private folder, and survives a failure of the machine.

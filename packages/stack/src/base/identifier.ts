@@ -1,5 +1,5 @@
 import { Script } from 'node:vm'
-import { attempt } from './attempt.ts'
+import { attempt } from './error.ts'
 
 /** Returns true if code of a module may give this name to a variable. The parser decides, because it has the list of reserved words. */
 export function isIdentifier(name: string): boolean {

@@ -10,8 +10,7 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { attempt } from './attempt.ts'
-import { CliError } from './error.ts'
+import { attempt, CliError } from './error.ts'
 import { isDiskFull } from './files.ts'
 import { readProcessTable } from './process-table.ts'
 

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
-import { attempt } from './attempt.ts'
+import { attempt } from './error.ts'
 
 export interface ProcessEntry {
   pid: number

@@ -1,4 +1,4 @@
-import { attempt } from '../base/attempt.ts'
+import { attempt } from '../base/error.ts'
 import { paint } from '../base/terminal.ts'
 
 const levels: Record<string, Parameters<typeof paint>[0]> = {

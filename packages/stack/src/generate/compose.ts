@@ -2,8 +2,10 @@ import { existsSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { images, serviceImage } from '../application/images.ts'
 import { applicationName, isInstalled, programFile, repository, templateFile, versions } from '../application/paths.ts'
-import { brokerPorts, containerPorts, defaultPorts } from '../application/ports.ts'
 import {
+  brokerPorts,
+  containerPorts,
+  defaultPorts,
   entryOf,
   isKnownBySignature,
   type Service,

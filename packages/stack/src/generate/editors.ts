@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { packageFile } from '../application/paths.ts'
-import { defaultPorts } from '../application/ports.ts'
-import { entryOf, services } from '../application/services.ts'
-import { attempt } from '../base/attempt.ts'
+import { defaultPorts, entryOf, services } from '../application/services.ts'
+import { attempt } from '../base/error.ts'
 
 const allServices = 'All services'
 const prefix = 'Attach to '

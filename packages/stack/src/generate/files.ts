@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { isInstalled, programFile, repository, versions } from '../application/paths.ts'
-import { defaultPorts } from '../application/ports.ts'
 import {
   application,
   consumerComponents,
+  defaultPorts,
   doesConsume,
   entryOf,
   publishingComponent,

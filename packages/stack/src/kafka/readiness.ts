@@ -3,7 +3,7 @@ import { type KafkaConnection, metadataOf, requestOf } from '@orderflow/service-
 import { extentsOf } from '@orderflow/service-kit/positions'
 import type { Admin, Group } from '@platformatic/kafka'
 import { doesConsume, serviceNamed, services } from '../application/services.ts'
-import { withRetries } from '../base/poll.ts'
+import { withRetries } from '../base/run-tool.ts'
 import { partitionCounts, withAdmin } from './topics.ts'
 
 /** The condition that is not met yet. */

@@ -1,6 +1,6 @@
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import { topicResource } from '@orderflow/service-kit/topic-settings'
-import { eventually } from '../base/poll.ts'
+import { eventually } from '../base/run-tool.ts'
 import { withAdmin } from './topics.ts'
 
 /** The settings of a topic to change. The value undefined restores the default of the broker. */

@@ -9,7 +9,7 @@ import {
 } from '@orderflow/service-kit/topic-settings'
 import type { Admin } from '@platformatic/kafka'
 import { doesConsume, partitions, type Surroundings, services } from '../application/services.ts'
-import { withRetries } from '../base/poll.ts'
+import { withRetries } from '../base/run-tool.ts'
 
 export interface TopicSpec {
   name: string

@@ -1,8 +1,7 @@
 import { applicationName } from '../application/paths.ts'
 import { type Service, services, sidecarOf } from '../application/services.ts'
 import { CliError } from '../base/error.ts'
-import { poll } from '../base/poll.ts'
-import { runInTerminal } from '../base/run-tool.ts'
+import { poll, runInTerminal } from '../base/run-tool.ts'
 import { type LogOptions, logLines, print } from '../base/terminal.ts'
 import { type ProgressOptions, type Runner, warnAboutReplicas } from '../runner.ts'
 import {

@@ -1,6 +1,6 @@
 import { deadLetterTopic } from '@orderflow/envelope'
 import { localFolder } from '../application/paths.ts'
-import { withStackLock } from '../application/stack-lock.ts'
+import { withStackLock } from '../application/stack-record.ts'
 import { backUp } from '../backup/backup.ts'
 import { copyError } from '../backup/errors.ts'
 import { type Content, readContent, requireComplete } from '../backup/folder.ts'

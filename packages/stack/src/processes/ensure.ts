@@ -1,6 +1,5 @@
 import { portUses, requireFreePorts } from '../application/free-ports.ts'
-import { brokerPorts } from '../application/ports.ts'
-import { doesConsume, entryOf, type Service, services, sidecarOf } from '../application/services.ts'
+import { brokerPorts, doesConsume, entryOf, type Service, services, sidecarOf } from '../application/services.ts'
 import { CliError } from '../base/error.ts'
 import { withHeartbeat } from '../base/run-tool.ts'
 import { brokerNames } from '../kafka/broker.ts'

@@ -1,6 +1,5 @@
 import { repository } from '../application/paths.ts'
-import { attempt } from '../base/attempt.ts'
-import { CliError } from '../base/error.ts'
+import { attempt, CliError } from '../base/error.ts'
 import { isAlive, self } from '../base/lock.ts'
 import { type RunToolOptions, runTool } from '../base/run-tool.ts'
 

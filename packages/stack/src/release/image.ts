@@ -5,7 +5,7 @@ import { repository } from '../application/paths.ts'
 import { consumerComponents, publishingComponent, type Service } from '../application/services.ts'
 import { newSecret } from '../base/credentials.ts'
 import { CliError } from '../base/error.ts'
-import { pause } from '../base/poll.ts'
+import { pause } from '../base/run-tool.ts'
 import { docker, owned, removeOrphans } from './docker.ts'
 
 interface ImageFacts {

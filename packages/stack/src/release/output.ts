@@ -1,4 +1,4 @@
-import { attempt } from '../base/attempt.ts'
+import { attempt } from '../base/error.ts'
 
 export type Output = ReturnType<typeof createOutput>
 

@@ -1,4 +1,3 @@
-import type { RequestListener } from 'node:http'
 import {
   type AllParts,
   type BaseSettings,

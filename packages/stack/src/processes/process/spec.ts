@@ -11,8 +11,17 @@ import {
   repository,
   versions,
 } from '../../application/paths.ts'
-import { bracketed, brokerPorts, loopbacks, type ServicePorts } from '../../application/ports.ts'
-import { entryOf, type Service, services, sidecarOf, storedServices } from '../../application/services.ts'
+import {
+  bracketed,
+  brokerPorts,
+  entryOf,
+  loopbacks,
+  type Service,
+  type ServicePorts,
+  services,
+  sidecarOf,
+  storedServices,
+} from '../../application/services.ts'
 import { javaCommand } from '../../base/run-tool.ts'
 import { brokerNames } from '../../kafka/broker.ts'
 import {
@@ -28,8 +37,7 @@ import {
 import { javaLocale, kafkaCommand } from '../servers/kafka.ts'
 import { localSidecarUri, postgresqlSpec } from '../servers/postgresql.ts'
 import { componentSettings, patientComponents } from './components.ts'
-import type { ProcessSpec } from './control.ts'
-import { processState } from './control.ts'
+import { type ProcessSpec, processState } from './control.ts'
 import { serviceFiles } from './files.ts'
 
 export function processSpecs(plan: Plan): Record<ProcessName, ProcessSpec> {

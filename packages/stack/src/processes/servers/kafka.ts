@@ -4,13 +4,11 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs
 import { join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { classArchiveFile, kafkaJarsFolder, repository, templateFile } from '../../application/paths.ts'
-import { bracketed, brokerPorts, loopbacks } from '../../application/ports.ts'
-import { entryOf } from '../../application/services.ts'
+import { bracketed, brokerPorts, entryOf, loopbacks } from '../../application/services.ts'
 import { changeStack, type KafkaCluster, readStack } from '../../application/stack-record.ts'
 import { CliError } from '../../base/error.ts'
 import { replaceFile } from '../../base/files.ts'
-import { eventually } from '../../base/poll.ts'
-import { javaCommand } from '../../base/run-tool.ts'
+import { eventually, javaCommand } from '../../base/run-tool.ts'
 import {
   brokerHeap,
   brokerMachine,

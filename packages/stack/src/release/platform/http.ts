@@ -1,5 +1,5 @@
 import { CliError } from '../../base/error.ts'
-import { pause } from '../../base/poll.ts'
+import { pause } from '../../base/run-tool.ts'
 
 export interface HttpRequest {
   method: 'GET' | 'POST' | 'PATCH'

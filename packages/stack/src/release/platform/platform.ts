@@ -1,5 +1,4 @@
-import { attempt } from '../../base/attempt.ts'
-import { CliError } from '../../base/error.ts'
+import { attempt, CliError } from '../../base/error.ts'
 import type { ConfigVars } from '../config-vars.ts'
 import type { Answer, HttpRequest, Send } from './http.ts'
 import type { Operator } from './operator.ts'
