@@ -45,10 +45,10 @@ try {
   }
   const kafka = kafkaConnection(process.env)
   const passwords = Object.entries(kafkaPasswords).map(([user, variable]) => [user, required(variable)])
-  const missing = await withRetries('Kafka', () => missingUsers(kafka).catch(isOwn ? rethrow : explainRefusal))
+  const missing = await withRetries('Kafka', () => missingUsers(kafka).catch(explainRefusal))
   if (missing.length > 0) tell(`users: creating ${missing.join(', ')}`)
   const access = await withRetries('Kafka', () =>
-    ensureAccess(kafka, Object.fromEntries(passwords), { isOwn }).catch(isOwn ? rethrow : explainRefusal),
+    ensureAccess(kafka, Object.fromEntries(passwords), { isOwn }).catch(explainRefusal),
   )
   tell(`users and rights: ready (${access.added} rights added, ${access.removed} removed)`)
   const transactions = await withRetries('Kafka', () => transactionsWarning(kafka))
@@ -76,12 +76,9 @@ try {
   process.exit(1)
 }
 
-function rethrow(error: unknown): never {
-  throw error
-}
-
 /** @throws {CliError} `denied` with the next step, or the error itself if Kafka only fails for a while */
 function explainRefusal(error: Error): never {
+  if (isOwn) throw error
   const names = protocolErrors(error)
   if (names.includes('SASL_AUTHENTICATION_FAILED')) {
     throw new CliError('denied', `Kafka refuses the user ${process.env.Stream__SaslUsername} or the password`, {

@@ -31,7 +31,16 @@ export async function move(given: Move): Promise<void> {
   const replacePackages = replacementOf(application, plan.after.version, archives)
   print(planText(plan))
   const again = 'go back, correct the cause, and upgrade again'
-  const step = (title: string, work: () => unknown, advice = again) => runStep(plan, { title, work, advice, print })
+  const step = async (title: string, work: () => unknown, advice = again) => {
+    print(`\n${title}`)
+    try {
+      await work()
+    } catch (cause) {
+      const back = `git add --all && git switch --force ${plan.base} && git branch -D ${plan.branch}`
+      const nextStep = `${advice}. To go back: ${back}`
+      throw new UpgradeError(`“${title}” failed: ${(cause as Error).message}`, { nextStep, cause })
+    }
+  }
 
   let packages: string[] = []
   await git(application, 'switch', '--quiet', '--create', plan.branch)
@@ -93,26 +102,6 @@ async function planOf({ application, archives, cli, steps }: Move): Promise<Plan
   const due = stepsAfter(before.version, steps)
   for (const { check } of due) check?.(application)
   return { before, after, branch, base: await git(application, 'branch', '--show-current'), steps: due }
-}
-
-interface Stage {
-  title: string
-  work: () => unknown
-  /** The next step after a failure. */
-  advice: string
-  print: (text: string) => void
-}
-
-async function runStep({ base, branch }: Plan, { title, work, advice, print }: Stage): Promise<void> {
-  print(`\n${title}`)
-  try {
-    await work()
-  } catch (cause) {
-    throw new UpgradeError(`“${title}” failed: ${(cause as Error).message}`, {
-      nextStep: `${advice}. To go back: git add --all && git switch --force ${base} && git branch -D ${branch}`,
-      cause,
-    })
-  }
 }
 
 /** Commits all changes, if there are any. */

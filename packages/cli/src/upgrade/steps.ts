@@ -23,6 +23,9 @@ export interface Step {
 
 type Change = (application: string) => void | Promise<void>
 
+/** Returns a text that `replace` inserts unchanged. */
+const escaped = (text: string): string => text.replaceAll('$', '$$$$')
+
 const devTarget = `dev: ## Restart services at each change of their code, with logs and type errors: [SERVICE='...'] [INSPECT=1 for a debugger]
 \t@exec $(orderflow) dev $\${SERVICE-} $\${INSPECT:+"--inspect=$$INSPECT"}
 `
@@ -256,11 +259,6 @@ function edit(path: string, already: RegExp, from: RegExp, to: string): Change {
     const text = readIfFile(join(application, path))
     if (text !== '' && !already.test(text)) writeFileSync(join(application, path), text.replace(from, to))
   }
-}
-
-/** Returns a text that `replace` inserts unchanged. */
-function escaped(text: string): string {
-  return text.replaceAll('$', '$$$$')
 }
 
 export const stepsAfter = (version: string, all: readonly Step[]): Step[] =>

@@ -67,9 +67,7 @@ export async function makeCertificate(others: string[] = []): Promise<Certificat
 type Label = 'CERTIFICATE' | 'PRIVATE KEY'
 
 /** Returns the base64 body of a PEM text on one line, for an environment variable. */
-export function bodyOf(pem: string): string {
-  return pem.replaceAll(/-----[^-]+-----|\s/g, '')
-}
+export const bodyOf = (pem: string): string => pem.replaceAll(/-----[^-]+-----|\s/g, '')
 
 /** Returns a PEM text in lines of 64 characters (RFC 7468). */
 export function pemOf(label: Label, body: string): string {
@@ -78,11 +76,7 @@ export function pemOf(label: Label, body: string): string {
 }
 
 /** Returns a PEM text on one line for Kafka. The body may be a reference to a variable. */
-export function pemLine(label: Label, body: string): string {
-  return `-----BEGIN ${label}----- ${body} -----END ${label}-----`
-}
+export const pemLine = (label: Label, body: string): string => `-----BEGIN ${label}----- ${body} -----END ${label}-----`
 
 /** Returns 32 random letters, digits, - and _, which need no escape in a URI or a shell. */
-export function newSecret(): string {
-  return randomBytes(24).toString('base64url')
-}
+export const newSecret = (): string => randomBytes(24).toString('base64url')

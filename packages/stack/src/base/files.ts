@@ -33,6 +33,12 @@ export function replaceFile(file: string, text: string, mode?: number): void {
   }
 }
 
+/** Returns the paths of all files in a folder and its subfolders. */
+export function filesIn(folder: string): string[] {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
+  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
+}
+
 /** The age in milliseconds from which a temporary file is treated as abandoned. */
 const longestWriteMs = 60_000
 

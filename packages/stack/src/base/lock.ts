@@ -19,9 +19,7 @@ interface Owner {
   startId: string
 }
 
-export function self(): Owner {
-  return { pid: process.pid, startId: readProcessTable().get(process.pid)?.startId ?? '' }
-}
+export const self = (): Owner => ({ pid: process.pid, startId: readProcessTable().get(process.pid)?.startId ?? '' })
 
 /** Compares the start id, because a new process may have the same pid. */
 export function isAlive(owner: Owner): boolean {

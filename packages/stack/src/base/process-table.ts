@@ -71,9 +71,7 @@ export function readPs(printed = ps('-A', '-o', 'pid=,pgid=,stat=,lstart=')): Pr
 export const markVariable = 'ORDERFLOW_PROCESS'
 
 /** Returns the marks of live processes, by pid. Leaves out processes whose environment this user may not read. */
-export function readMarks(): Map<number, string> {
-  return process.platform === 'linux' ? marksInProc() : marksInPs()
-}
+export const readMarks = (): Map<number, string> => (process.platform === 'linux' ? marksInProc() : marksInPs())
 
 function marksInProc(): Map<number, string> {
   const marks = pidsInProc().flatMap((pid) => {

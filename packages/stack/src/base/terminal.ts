@@ -5,9 +5,7 @@ import { withGuidePaths } from './guides.ts'
 type Style = Parameters<typeof styleText>[0]
 
 /** Colours text on a terminal, unless NO_COLOR is set. */
-export function paint(style: Style, text: string): string {
-  return styleText(style, text, { stream: process.stdout })
-}
+export const paint = (style: Style, text: string): string => styleText(style, text, { stream: process.stdout })
 
 type Colour = 'bold' | 'green' | 'red' | 'dim'
 

@@ -6,8 +6,6 @@ import { docker } from '../provision/engine.ts'
 import { readProject } from './project.ts'
 import { composeEnvironment } from './variables.ts'
 
-export { docker }
-
 export interface Container {
   Id: string
   Name: string

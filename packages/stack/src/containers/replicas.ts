@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { localFolder, repository } from '../application/paths.ts'
 import { loopbacks, ofServices, type Service, serviceNamed, sidecarOf } from '../application/services.ts'
 import { replaceFile } from '../base/files.ts'
-import { docker } from './docker.ts'
+import { docker } from '../provision/engine.ts'
 import { defaultServers, filesOf, readProject } from './project.ts'
 
 type ReplicaCounts = Record<string, number>
@@ -107,6 +107,4 @@ export function composeFiles(): string[] {
   return [...withoutAdditions(), ...(existsSync(additionsFile) ? [additionsFile] : [])]
 }
 
-function withoutAdditions(): string[] {
-  return filesOf(readProject() ?? defaultServers).map((file) => join(repository, file))
-}
+const withoutAdditions = (): string[] => filesOf(readProject() ?? defaultServers).map((file) => join(repository, file))

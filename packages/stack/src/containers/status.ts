@@ -1,8 +1,9 @@
 import { readinessCommand, type Service, services } from '../application/services.ts'
 import { CliError } from '../base/error.ts'
 import { colouredTable, formatDuration } from '../base/terminal.ts'
+import { docker } from '../provision/engine.ts'
 import type { Readiness, ServiceProbe, StackStatus } from '../runner.ts'
-import { type Container, containersOf, containersOfCheckout, docker, serviceOf } from './docker.ts'
+import { type Container, containersOf, containersOfCheckout, serviceOf } from './docker.ts'
 import type { Project } from './project.ts'
 import { expectedContainers, podOf } from './replicas.ts'
 
@@ -46,9 +47,7 @@ export function rowsOf(expected: string[], containers: Container[]): Row[] {
 }
 
 /** A failed container is treated as running, because Docker restarts it. */
-export function isStopped(rows: Row[]): boolean {
-  return !rows.some(({ runs }) => runs)
-}
+export const isStopped = (rows: Row[]): boolean => !rows.some(({ runs }) => runs)
 
 function unwell(rows: Row[]): string[] {
   return rows.filter(({ isWell }) => !isWell).map(({ name, state }) => `${name} (${state})`)

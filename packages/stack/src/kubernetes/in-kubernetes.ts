@@ -120,24 +120,14 @@ async function logs(names: readonly string[], { follow }: LogOptions): Promise<v
   const cluster = requireRecord()
   const [name = ''] = names
   const service = services.find((each) => each.name === name || sidecarOf(each) === name)
+  const named = `${releaseSelector},app.kubernetes.io/name=`
   const ofOne = service
-    ? [
-        `${releaseSelector},app.kubernetes.io/name=${service.name}`,
-        '--container',
-        service.name === name ? name : 'daprd',
-      ]
-    : [`${releaseSelector},app.kubernetes.io/name=${name}`, '--all-containers']
+    ? [named + service.name, '--container', service.name === name ? name : 'daprd']
+    : [named + name, '--all-containers']
   const selector = names.length === 1 ? ofOne : [releaseSelector, '--all-containers']
   // By default kubectl follows only five containers.
-  const options = ['--prefix', '--tail', String(logLines), '--max-log-requests', '200', '--ignore-errors']
-  const args = [
-    ...kubectlOptions(cluster),
-    'logs',
-    '--selector',
-    ...selector,
-    ...options,
-    ...(follow ? ['--follow'] : []),
-  ]
+  const limits = ['--tail', String(logLines), '--max-log-requests', '200', ...(follow ? ['--follow'] : [])]
+  const args = [...kubectlOptions(cluster), 'logs', '--selector', ...selector, '--prefix', '--ignore-errors', ...limits]
   runInTerminal('kubectl', args)
 }
 

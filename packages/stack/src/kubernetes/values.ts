@@ -67,6 +67,4 @@ function merged(defaults: Tree, own: Tree): Tree {
   return { ...defaults, ...Object.fromEntries(entries) }
 }
 
-function isTree(value: unknown): value is Tree {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
+const isTree = (value: unknown): value is Tree => typeof value === 'object' && value !== null && !Array.isArray(value)

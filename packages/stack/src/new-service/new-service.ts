@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { programFile, repository } from '../application/paths.ts'
 import { application, type ServicePorts, services } from '../application/services.ts'
 import { attempt, CliError } from '../base/error.ts'
+import { filesIn } from '../base/files.ts'
 import { withMember } from '../base/json.ts'
 import { runTool } from '../base/run-tool.ts'
 import { print } from '../base/terminal.ts'
@@ -171,8 +172,6 @@ function filesAt(root: string, paths: string[]): string[] {
   return paths.flatMap((path) => {
     const state = statSync(join(root, path), { throwIfNoEntry: false })
     if (!state?.isDirectory()) return state ? [join(root, path)] : []
-    return readdirSync(join(root, path), { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map((entry) => join(entry.parentPath, entry.name))
+    return filesIn(join(root, path))
   })
 }

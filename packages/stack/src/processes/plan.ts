@@ -68,13 +68,9 @@ export async function createPlan(
   return { folder, variables, inspected, ...serversOf(folder), ...servers, ports, tokens, certificate }
 }
 
-export function logFile(folder: string, name: string): string {
-  return join(folder, 'logs', `${name}.log`)
-}
+export const logFile = (folder: string, name: string): string => join(folder, 'logs', `${name}.log`)
 
-export function dataFolder(folder: string): string {
-  return join(folder, 'data')
-}
+export const dataFolder = (folder: string): string => join(folder, 'data')
 
 /** Returns the servers of the last start. Version 0.2.0 recorded only the store, in a file among the data. */
 export function serversOf(folder: string): Servers {
@@ -94,9 +90,7 @@ export function recordStart({ folder, store, brokers, variables }: Plan): void {
   changeStack(folder, { runner: 'local', store, brokers, variables })
 }
 
-export function databaseFolder(folder: string): string {
-  return join(dataFolder(folder), 'postgresql')
-}
+export const databaseFolder = (folder: string): string => join(dataFolder(folder), 'postgresql')
 
 export function databaseFile(folder: string, { role }: Pick<Service, 'role'>): string {
   return join(dataFolder(folder), `${role}.db`)

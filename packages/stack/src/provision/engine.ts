@@ -10,18 +10,14 @@ import { goTool, type ProvisionOptions } from './build.ts'
 import { provisionTools } from './provision.ts'
 import { aptGetInstall, canAptGet } from './tools.ts'
 
-export function docker(...args: string[]): Promise<string> {
-  return runTool('docker', args, { cwd: repository })
-}
+export const docker = (...args: string[]): Promise<string> => runTool('docker', args, { cwd: repository })
 
 const startTimeoutMs = 60_000
 const lockTimeoutMs = 10 * 60_000
 const logFile = '/var/log/dockerd.log'
 const notInstalled = 'docker is not installed'
 
-function dockerd(): string | undefined {
-  return ['/usr/sbin/dockerd', '/usr/bin/dockerd'].find((file) => existsSync(file))
-}
+const dockerd = (): string | undefined => ['/usr/sbin/dockerd', '/usr/bin/dockerd'].find((file) => existsSync(file))
 
 /** Returns the reason why no Docker engine can be used. */
 export async function engineMissing(): Promise<string | undefined> {
@@ -30,7 +26,7 @@ export async function engineMissing(): Promise<string | undefined> {
     return undefined
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return notInstalled
-    return `no Docker engine answers: ${lastLine(error)}`
+    return `no Docker engine answers: ${(error as Error).message.trim().split('\n').at(-1)}`
   }
 }
 
@@ -85,13 +81,6 @@ function noEngine(message: string): CliError {
     nextStep:
       'start or install Docker (https://docs.docker.com/engine/install/); as root on Debian or Ubuntu: ./orderflow engine',
   })
-}
-
-function lastLine(error: unknown): string {
-  const lines = String((error as Error).message)
-    .trim()
-    .split('\n')
-  return lines.at(-1) ?? ''
 }
 
 /**

@@ -200,9 +200,7 @@ export function describeMissing({ tool, version }: FoundTool): string {
   return `needs ${tool.label} ${minimumOf(tool)} or newer: ${version ? `found ${version}` : 'not found'}`
 }
 
-export function minimumOf({ minimum: [major, minor] }: Tool): string {
-  return minor ? `${major}.${minor}` : String(major)
-}
+export const minimumOf = ({ minimum: [major, minor] }: Tool): string => (minor ? `${major}.${minor}` : String(major))
 
 /** Returns the commands that install tools on this machine, or instructions. One command installs all packages. */
 export function howToBring(tools: readonly Tool[], manager = packageManager()): string[] {
@@ -228,9 +226,7 @@ function printVersion({ command, args = ['--version'] }: Tool): Promise<string |
   })
 }
 
-export function canAptGet(): boolean {
-  return process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')
-}
+export const canAptGet = (): boolean => process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')
 
 export async function aptGetInstall(packages: string[], signal: AbortSignal | undefined): Promise<void> {
   const options = { cwd: '/', env: { DEBIAN_FRONTEND: 'noninteractive' }, signal }

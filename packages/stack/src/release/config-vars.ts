@@ -25,9 +25,7 @@ function listedSecrets(value: string): string[] {
   })
 }
 
-function hasCredentials(value: string): boolean {
-  return /:\/\/[^/@\s]*@/.test(value)
-}
+const hasCredentials = (value: string): boolean => /:\/\/[^/@\s]*@/.test(value)
 
 /** The sections for listeners inside the container. The image sets them; the platform sets only PORT. */
 const insideTheImage = ['Web', 'AppChannel', 'Metrics', 'Sidecar']

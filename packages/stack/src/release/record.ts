@@ -65,9 +65,7 @@ export function openJournal(app: string, env: NodeJS.ProcessEnv) {
 }
 
 /** Returns the folder of exports and journals: `RELEASE_FOLDER`, or `.release`, which Git ignores. */
-export function releaseFolder(env: NodeJS.ProcessEnv): string {
-  return env.RELEASE_FOLDER || join(repository, '.release')
-}
+export const releaseFolder = (env: NodeJS.ProcessEnv): string => env.RELEASE_FOLDER || join(repository, '.release')
 
 export function shown(file: string): string {
   const path = relative('.', file)

@@ -1,7 +1,6 @@
 import { describeProblem, EnvelopeError, eventNames, isGuidField, parseEvent, payloadFields } from '@orderflow/envelope'
-import { keyOf, type OutgoingRecord, openPublisher, type PublishedPosition } from '@orderflow/envelope/kafka'
+import { keyOf, openPublisher, type PublishedPosition } from '@orderflow/envelope/kafka'
 import { type Demo, outsideRefusal, topicOfEvent } from '@orderflow/service-kit/application'
-import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import {
   type Addresses,
   application,
@@ -16,7 +15,6 @@ import { attempt, CliError, print } from '@orderflow/stack/base'
 import { findErrorBy } from '@platformatic/kafka'
 import type { Command, Given } from '../../command-line.ts'
 import { nearKafka, readBytes } from '../../near-kafka.ts'
-import { withId } from '../demo-paths.ts'
 
 /** Publishes with a Kafka client, without Dapr. */
 export const command: Command = {
@@ -39,7 +37,9 @@ export async function publish({ args: [file], text, flag }: Pick<Given, 'args' |
   const raw = flag('raw') ?? false
   if (!raw) requireAccepted(event)
   const addresses = await requireKafka()
-  const at = await send(addresses.publisher, event).catch((error: Error) => refused(error, event))
+  const publisher = await openPublisher(addresses.publisher, 'orderflow-publish')
+  const sent = publisher.send([event]).finally(() => publisher.close())
+  const [at = { partition: 0, offset: 0n }] = await sent.catch((error: Error) => refused(error, event))
   const { partition, offset } = at
   print(`published to ${event.topic}, partition ${partition}, offset ${offset}, key ${event.key ?? '(none)'}`)
   print(
@@ -68,7 +68,7 @@ export function nextStep(
   const id = demo && demoIdIn(envelope, demo)
   if (demo && id !== undefined) {
     const commands = [demo, ...demo.show].map(({ service, get }) => {
-      const url = `${shownUrlOf(addresses, service)}${withId(get, id)}`
+      const url = `${shownUrlOf(addresses, service)}${get.replaceAll('{id}', id)}`
       return `curl ${url.includes('?') ? `'${url}'` : url}`
     })
     return `next: ${commands.join(' and ')}`
@@ -110,16 +110,6 @@ function requireAccepted({ topic, value }: EventRecord): void {
   }
 }
 
-async function send(kafka: KafkaConnection, record: OutgoingRecord): Promise<PublishedPosition> {
-  const publisher = await openPublisher(kafka, 'orderflow-publish')
-  try {
-    const [position] = await publisher.send([record])
-    return position ?? { partition: 0, offset: 0n }
-  } finally {
-    await publisher.close()
-  }
-}
-
 interface EventRecord {
   topic: string
   key: string | undefined
@@ -157,6 +147,4 @@ function parseObject(bytes: Buffer): Json | undefined {
   return isObject(value) ? value : undefined
 }
 
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
+const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -5,7 +5,6 @@ import { CliError, paint, poll, print, timed } from '@orderflow/stack/base'
 import { type WatchedEvent, watchEvents } from '@orderflow/stack/operate'
 import type { Command } from '../../command-line.ts'
 import { nearKafka } from '../../near-kafka.ts'
-import { withId } from '../demo-paths.ts'
 
 /** If services require a key, `API_KEY` must contain it. */
 export const command: Command = {
@@ -50,11 +49,11 @@ async function demo({ API_KEY: key }: NodeJS.ProcessEnv): Promise<void> {
       print(`         ${paint('dim', stringifyMasked(Payload))}`)
     }
     early.forEach(show)
-    const read = () => call<Thing>(`${url}${withId(plan.get, id)}`)
+    const read = () => call<Thing>(`${url}${plan.get.replaceAll('{id}', id)}`)
     await untilDone(plan, { read, thing, tell, names })
     const lists = await Promise.all(
       plan.show.map(async ({ thing, service, get }) => {
-        const { items } = await call<{ items: unknown[] }>(`${urlOf(addresses, service)}${withId(get, id)}`)
+        const { items } = await call<{ items: unknown[] }>(`${urlOf(addresses, service)}${get.replaceAll('{id}', id)}`)
         return items.map((item) => `${thing.padEnd(width(plan))}  ${stringifyMasked(item)}`)
       }),
     )

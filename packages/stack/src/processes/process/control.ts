@@ -103,9 +103,7 @@ export function isRunning(folder: string): boolean {
   return names.some((name) => processState(folder, name, table).state === 'running')
 }
 
-function isGroupAlive(group: number): boolean {
-  return [...readProcessTable().values()].some((entry) => entry.group === group)
-}
+const isGroupAlive = (group: number): boolean => [...readProcessTable().values()].some((entry) => entry.group === group)
 
 /** A shell reports signal n as 128 + n. */
 function describeExit(status: string | undefined): string {

@@ -48,9 +48,7 @@ function javaArguments(more: string[]): string[] {
   return [...brokerMachine, logging, ...more, '-cp', join(kafkaJarsFolder(), '*')]
 }
 
-function propertiesFile(folder: string, name: ProcessName): string {
-  return join(dataFolder(folder), `${name}.properties`)
-}
+const propertiesFile = (folder: string, name: ProcessName): string => join(dataFolder(folder), `${name}.properties`)
 
 /**
  * Writes the properties of a broker, and formats its log folder if it is missing. Formats a temporary folder first, so an interrupted run leaves no
