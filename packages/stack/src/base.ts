@@ -10,7 +10,7 @@ export {
 } from './application/paths.ts'
 export { reportFailure } from './application/report.ts'
 export { newSecret, pemOf } from './base/credentials.ts'
-export { attempt, CliError, reportError, succeeds } from './base/error.ts'
+export { attempt, CliError, isObject, objectIn, reportError, succeeds } from './base/error.ts'
 export { replaceFile } from './base/files.ts'
 export { eventually, poll, runInTerminal, runTool, withRetries } from './base/run-tool.ts'
 export { paint, print, timed } from './base/terminal.ts'

@@ -37,7 +37,9 @@ export const services: readonly Service[] = Object.entries(application.services)
   watches: service.watches ?? false,
 }))
 
-export const doesConsume = ({ consumes }: Pick<Service, 'consumes'>): boolean => Object.keys(consumes).length > 0
+export function doesConsume({ consumes }: Pick<Service, 'consumes'>): boolean {
+  return Object.keys(consumes).length > 0
+}
 
 /** Returns true if the service signs or verifies events. */
 export function isKnownBySignature(service: Service): boolean {

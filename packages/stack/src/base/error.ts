@@ -95,6 +95,15 @@ export function attempt<Result>(work: () => Result): Result | undefined {
   }
 }
 
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Returns the object of a JSON text. Returns undefined for another value, and for a text that is not JSON. */
+export function objectIn(json: string): Record<string, unknown> | undefined {
+  const value: unknown = attempt(() => JSON.parse(json))
+  return isObject(value) ? value : undefined
+}
+
 /** Returns true if a promise is fulfilled, false if it is rejected. */
 export const succeeds = (promise: Promise<unknown>): Promise<boolean> =>
   promise.then(

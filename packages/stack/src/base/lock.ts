@@ -60,11 +60,11 @@ export async function withLock<Result>(
   }
 }
 
-/** Creates the lock with its content in one step, so that it always has an owner. */
+/** Creates the lock with its content in one step, so that it always has an owner. Returns false if the lock exists. */
 function tryLock(file: string): boolean {
   const own = `${file}.${process.pid}`
   const owner = JSON.stringify(self())
-  return create(() => {
+  try {
     try {
       writeFileSync(own, owner)
       linkSync(own, file)
@@ -72,20 +72,13 @@ function tryLock(file: string): boolean {
       if (!isDiskFull(error)) throw error
       // Even a full disk has space for a symbolic link. `make down` and `./orderflow clean` need a lock even then.
       symlinkSync(owner, file)
-    } finally {
-      rmSync(own, { force: true })
     }
-  })
-}
-
-/** Returns false if the lock exists. */
-function create(work: () => void): boolean {
-  try {
-    work()
     return true
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     return false
+  } finally {
+    rmSync(own, { force: true })
   }
 }
 

@@ -1,4 +1,4 @@
-import { attempt } from '../base/error.ts'
+import { objectIn } from '../base/error.ts'
 import { paint } from '../base/terminal.ts'
 
 const levels: Record<string, Parameters<typeof paint>[0]> = {
@@ -33,6 +33,7 @@ export function readableLines(line: string): string[] {
 const textOf = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
 
 function parse(line: string): (LogRecord & Record<string, unknown>) | undefined {
-  const record = line.startsWith('{') ? attempt(() => JSON.parse(line)) : undefined
-  return typeof record?.level === 'string' && typeof record.time === 'string' ? record : undefined
+  const record = line.startsWith('{') ? objectIn(line) : undefined
+  const isRecord = typeof record?.level === 'string' && typeof record.time === 'string'
+  return isRecord ? (record as LogRecord & Record<string, unknown>) : undefined
 }

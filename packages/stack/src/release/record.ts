@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { repository } from '../application/paths.ts'
-import { CliError } from '../base/error.ts'
+import { CliError, objectIn } from '../base/error.ts'
 import { removeUnfinished, replaceFile } from '../base/files.ts'
 import { withLock } from '../base/lock.ts'
 
@@ -76,12 +76,8 @@ export function shown(file: string): string {
 export function readPrivate<Content>(file: string): Content | undefined {
   removeUnfinished(dirname(file))
   if (!existsSync(file)) return undefined
-  try {
-    const content: unknown = JSON.parse(readFileSync(file, 'utf8'))
-    if (typeof content === 'object' && content !== null && !Array.isArray(content)) return content as Content
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
-  }
+  const content = objectIn(readFileSync(file, 'utf8'))
+  if (content) return content as Content
   // Leaves out the parser's message, because it could contain secrets.
   throw new CliError('usage', `${file} is not a JSON object`, { nextStep: 'correct it, or remove it' })
 }

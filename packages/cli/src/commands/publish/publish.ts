@@ -11,7 +11,7 @@ import {
   topicFor,
   watchUrl,
 } from '@orderflow/stack'
-import { attempt, CliError, print } from '@orderflow/stack/base'
+import { CliError, isObject, objectIn, print } from '@orderflow/stack/base'
 import { findErrorBy } from '@platformatic/kafka'
 import type { Command, Given } from '../../command-line.ts'
 import { nearKafka, readBytes } from '../../near-kafka.ts'
@@ -64,7 +64,7 @@ export function nextStep(
   addresses: Addresses,
   demo: Demo | undefined,
 ): string {
-  const envelope = parseObject(value) ?? {}
+  const envelope = objectIn(value.toString()) ?? {}
   const id = demo && demoIdIn(envelope, demo)
   if (demo && id !== undefined) {
     const commands = [demo, ...demo.show].map(({ service, get }) => {
@@ -121,8 +121,8 @@ type Json = Record<string, unknown>
 /** Returns the record for a file with an envelope or a fixture (envelope-schema/fixtures). */
 export function readEventFile(file: string, key: string | undefined): EventRecord {
   const bytes = readBytes(file)
-  const value = fixtureIn(parseObject(bytes)) ?? bytes
-  const envelope = parseObject(value)
+  const value = fixtureIn(objectIn(bytes.toString())) ?? bytes
+  const envelope = objectIn(value.toString())
   const topic = topicFor(envelope?.Name)
   if (!topic) {
     const what = envelope?.Name ?? 'this event'
@@ -141,10 +141,3 @@ function fixtureIn(content: Json = {}): Buffer | undefined {
   const document = input ?? envelope
   return isObject(document) ? Buffer.from(JSON.stringify(document)) : undefined
 }
-
-function parseObject(bytes: Buffer): Json | undefined {
-  const value: unknown = attempt(() => JSON.parse(bytes.toString('utf8')))
-  return isObject(value) ? value : undefined
-}
-
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -233,18 +233,12 @@ export function daprdArguments(
 /** The largest message of a sidecar. Full batches exceed the default of 4Mi. */
 export const maxBodySize = '16Mi'
 
-/** The folders and the file that daprd reads. daprd does not read subfolders. */
-interface Resources {
-  folders: string[]
-  configuration: string
-}
-
-/** Returns a sidecar's resources: the folder `components`, and the folder in it for the store (docs/stores.md). */
+/** Returns what daprd reads: the folder `components`, and the folder in it for the store, because daprd reads no subfolders (docs/stores.md). */
 export function resourcesOf(
   components: string,
   { hasStore }: Pick<Service, 'hasStore'>,
   store: 'sqlite' | 'mongodb' | 'postgresql',
-): Resources {
+) {
   return {
     folders: [components, ...(hasStore ? [`${components}/${store}`] : [])],
     configuration: `${components}/configuration.yaml`,
@@ -258,7 +252,7 @@ export function resourcesOf(
 export function daprdFlags(
   appId: string,
   ports: ServicePorts,
-  resources: Resources,
+  resources: ReturnType<typeof resourcesOf>,
   { api = '127.0.0.1', metrics = '127.0.0.1' } = {},
 ): [flag: string, value: string][] {
   return [

@@ -19,6 +19,8 @@ export interface Answer {
 
 export type Send = (request: HttpRequest) => Promise<Answer>
 
+type Attempt = Pick<HttpRequest, 'url' | 'setting' | 'idempotent'> & { timeoutMs: number }
+
 interface HttpOptions {
   onWait?: (line: string) => void
   signal?: AbortSignal | undefined
@@ -87,13 +89,6 @@ function waitBefore(answer: Answer | Error, attempt: number): number {
   if (header === null) return backOff
   const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now()
   return Number.isFinite(ms) ? Math.max(ms, 0) : backOff
-}
-
-interface Attempt {
-  url: string
-  setting: string
-  idempotent: boolean
-  timeoutMs: number
 }
 
 /** Returns the error for a request without an answer. Its code is `usage` if a retry cannot help. */
