@@ -1,8 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { CliError } from '../base/error.ts'
-import { replaceFile } from '../base/files.ts'
+import { readJson, replaceFile } from '../base/files.ts'
 import { withLock } from '../base/lock.ts'
 
 /**
@@ -38,15 +37,7 @@ const recordFile = (folder: string) => join(folder, 'stack.json')
 /** Returns an empty record before the first start. */
 export function readStack(folder: string): StackRecord {
   const file = recordFile(folder)
-  if (!existsSync(file)) return {}
-  try {
-    return JSON.parse(readFileSync(file, 'utf8')) as StackRecord
-  } catch (cause) {
-    throw new CliError('settings', `${file} is invalid: ${(cause as Error).message}`, {
-      nextStep: `correct ${file}, which records how the stack was started`,
-      cause,
-    })
-  }
+  return existsSync(file) ? readJson(file, ', which records how the stack was started') : {}
 }
 
 /** Changes fields of the record. The value undefined removes a field. */

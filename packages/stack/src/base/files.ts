@@ -2,6 +2,7 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -37,6 +38,20 @@ export function replaceFile(file: string, text: string, mode?: number): void {
 export function filesIn(folder: string): string[] {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
+}
+
+/**
+ * Reads a JSON file.
+ * @param which describes the file in the next step, such as `, which records the start`
+ * @throws {CliError} `settings` if the file is missing or invalid
+ */
+export function readJson<Content>(file: string, which = ''): Content {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Content
+  } catch (cause) {
+    const nextStep = `correct ${file}${which}`
+    throw new CliError('settings', `${file} is invalid: ${(cause as Error).message}`, { nextStep, cause })
+  }
 }
 
 /** The age in milliseconds from which a temporary file is treated as abandoned. */

@@ -10,7 +10,7 @@ import { composeMissing, docker, engineMissing } from '../provision/engine.ts'
 import { needsOf, requireTools } from '../provision/provision.ts'
 import { canAptGet } from '../provision/tools.ts'
 import { buildImage, recipeHash, recipeOf } from './recipes.ts'
-import { composeEnvironment } from './variables.ts'
+import { composeEnvironment, namesInFiles } from './variables.ts'
 
 const recipeLabel = 'orderflow.recipe'
 const standInLabel = 'orderflow.stand-in'
@@ -198,12 +198,9 @@ export async function buildServiceImages(onProgress: (line: string) => void): Pr
   })
 }
 
-const buildOptions = () => ({ cwd: repository, environment: composeEnvironment(), env: placeholders() })
-
-/**
- * Returns a placeholder for each variable that Compose needs to read docker-compose.yml. Placeholders are enough, because images contain no secrets.
- */
-function placeholders(): Record<string, string> {
-  const text = readFileSync(join(repository, 'docker-compose.yml'), 'utf8')
-  return Object.fromEntries([...text.matchAll(/\$\{(\w+):\?/g)].map(([, name = '']) => [name, 'unused']))
+/** Sets each variable that Compose needs to read its files to a placeholder, which is enough, because images contain no secrets. */
+const buildOptions = () => {
+  const required = [...namesInFiles(repository)].filter(([, isRequired]) => isRequired)
+  const env = Object.fromEntries(required.map(([name]) => [name, 'unused']))
+  return { cwd: repository, environment: composeEnvironment(), env }
 }

@@ -14,7 +14,7 @@ const project = 'COMPOSE_PROJECT_NAME'
 const selectors = [project, 'COMPOSE_FILE', 'COMPOSE_PROFILES']
 
 /** Returns the names of all variables that Compose reads in the Compose files. The value is true for variables that must have a value. */
-function namesInFiles(folder: string): Map<string, boolean> {
+export function namesInFiles(folder: string): Map<string, boolean> {
   const files = filesOf({ store: 'postgresql', brokers: 3 }, folder).map((file) => join(folder, file))
   const text = files
     .filter((file) => existsSync(file))

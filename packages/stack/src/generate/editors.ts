@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { packageFile } from '../application/paths.ts'
 import { defaultPorts, entryOf, services } from '../application/services.ts'
 import { attempt } from '../base/error.ts'
+import { jsonWithShortLists } from '../base/layout.ts'
 
 const allServices = 'All services'
 const prefix = 'Attach to '
@@ -54,18 +55,7 @@ export function launchFile(text: string | undefined): string {
     ],
   }
   if (text !== undefined && isDeepStrictEqual(launch, current)) return text
-  return `${withShortLists(JSON.stringify(launch, null, 2))}\n`
-}
-
-/** The longest line of the formatter. */
-const lineWidth = 120
-
-/** Writes each list of texts on one line if it fits there, as the formatter does. */
-function withShortLists(json: string): string {
-  return json.replaceAll(/^ *"\w+": \[\n(?: *"[^"\n]*",?\n)+ *\],?$/gm, (list) => {
-    const line = list.replaceAll(/\n */g, ' ').replace('[ ', '[').replace(' ]', ']')
-    return line.length > lineWidth ? list : line
-  })
+  return `${jsonWithShortLists(launch)}\n`
 }
 
 function newLaunchFile(): LaunchFile {

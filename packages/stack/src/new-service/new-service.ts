@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { programFile, repository } from '../application/paths.ts'
 import { application, type ServicePorts, services } from '../application/services.ts'
 import { attempt, CliError } from '../base/error.ts'
-import { filesIn } from '../base/files.ts'
+import { filesIn, replaceFile } from '../base/files.ts'
 import { withMember } from '../base/json.ts'
 import { runTool } from '../base/run-tool.ts'
 import { print } from '../base/terminal.ts'
@@ -59,11 +59,7 @@ async function create(
   signal: AbortSignal,
 ): Promise<void> {
   const run = (...args: string[]) => runTool(process.execPath, args, { cwd: repository, signal })
-  for (const [path, text] of files) {
-    const file = join(repository, name, path)
-    mkdirSync(dirname(file), { recursive: true })
-    writeFileSync(file, text)
-  }
+  for (const [path, text] of files) replaceFile(join(repository, name, path), text)
   writeFileSync(registry, registered)
   await run('node_modules/.bin/biome', 'check', '--write', name)
   // Generates files in a new process, because this process has already read the old services.json.

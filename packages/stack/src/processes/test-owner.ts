@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { removeStack } from '../application/stack-record.ts'
 import { attempt, CliError } from '../base/error.ts'
@@ -31,7 +31,6 @@ async function claim(folder: string): Promise<void> {
     throw new CliError('busy', `another test run uses ${folder}`, { nextStep: 'wait until it ends' })
   }
   await emptyFolder(folder)
-  mkdirSync(join(folder, 'run'), { recursive: true })
   replaceFile(ownerFile(folder), JSON.stringify(self()))
   if (!hooked) installHooks()
   owned.add(folder)

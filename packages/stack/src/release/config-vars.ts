@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isSecretName } from '@orderflow/service-kit/secret-names'
 import { hostedProblems } from '../../templates/release-image/hosted-settings.ts'
 import { repository } from '../application/paths.ts'
 import { application, type Service } from '../application/services.ts'
+import { declaredSettings } from '../application/variables.ts'
 
 export type ConfigVars = Record<string, string>
 
@@ -60,7 +60,9 @@ export async function resolveConfigVars(
   env: NodeJS.ProcessEnv,
   earlier: ConfigVars,
 ): Promise<Resolved> {
-  const defaults = { ...flatten(service), ...hostedDefaults }
+  const declared = Object.entries(declaredSettings(join(repository, service.folder)))
+  const exported = declared.filter(([name]) => !insideTheImage.includes(sectionOf(name)))
+  const defaults: ConfigVars = { ...Object.fromEntries(exported), ...hostedDefaults }
   const vars: ConfigVars = { ...earlier }
   for (const [name, value] of Object.entries(defaults)) vars[name] = env[name] ?? earlier[name] ?? value
   for (const name of traceVariables) if (env[name] !== undefined) vars[name] = env[name]
@@ -90,19 +92,6 @@ function earlierProblems(earlier: Record<string, unknown>): string[] {
     if (!/^\w+$/.test(name)) return [`${name}: a name has only letters, digits and underscores`]
     return typeof value === 'string' ? [] : [`${name}: must be a string in quotes`]
   })
-}
-
-function flatten(service: Service): ConfigVars {
-  const sections = JSON.parse(readFileSync(join(repository, service.folder, 'appsettings.json'), 'utf8')) as Record<
-    string,
-    Record<string, unknown>
-  >
-  const exported = Object.entries(sections).filter(([section]) => !insideTheImage.includes(section))
-  return Object.fromEntries(
-    exported.flatMap(([section, keys]) =>
-      Object.entries(keys).map(([key, value]) => [`${section}__${key}`, String(value)]),
-    ),
-  )
 }
 
 const sectionOf = (name: string) => name.split('__')[0] ?? ''

@@ -1,10 +1,11 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { repository } from '../application/paths.ts'
 import { consumerComponents, publishingComponent, type Service } from '../application/services.ts'
 import { newSecret } from '../base/credentials.ts'
 import { CliError } from '../base/error.ts'
+import { replaceFile } from '../base/files.ts'
 import { pause, type RunToolOptions } from '../base/run-tool.ts'
 import { docker, owned, removeOrphans } from './docker.ts'
 
@@ -141,10 +142,7 @@ export async function requireBoot(app: string, image: string, signal?: AbortSign
 async function replaceComponents(container: string, signal?: AbortSignal): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'orderflow-boot-check-'))
   try {
-    for (const [path, text] of memoryComponents()) {
-      mkdirSync(dirname(join(folder, path)), { recursive: true })
-      writeFileSync(join(folder, path), text)
-    }
+    for (const [path, text] of memoryComponents()) replaceFile(join(folder, path), text)
     await docker(['cp', `${folder}/.`, `${container}:/app/components/`], { signal })
   } finally {
     rmSync(folder, { recursive: true })

@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { portUses, requireFreePorts } from '../../application/free-ports.ts'
 import { programFile, repository } from '../../application/paths.ts'
@@ -16,7 +15,6 @@ import { waitUntil } from '../process/wait.ts'
 export async function startJaeger(folder: string, ports: StackPorts, options: ProvisionOptions): Promise<void> {
   await provisionTools([jaegerTool()], options)
   const file = join(dataFolder(folder), 'jaeger.yml')
-  mkdirSync(dataFolder(folder), { recursive: true })
   replaceFile(file, localJaeger(ports))
   const spec = {
     name: jaeger,
@@ -39,7 +37,6 @@ export async function startPrometheus(folder: string, ports: StackPorts, options
   const { rules = usualRules, seconds } = options
   await provisionTools([prometheusTool()], options)
   const data = join(dataFolder(folder), 'prometheus')
-  mkdirSync(data, { recursive: true })
   const config = join(data, 'prometheus.yml')
   replaceFile(config, localConfig(ports, rules, seconds))
   const observers = [
