@@ -139,10 +139,7 @@ const stepsOf: Record<string, readonly Omit<Step, 'version'>[]> = {
       why: 'A new version of an event would change the API of a service, and refuse requests of older clients.',
       change: (application) => {
         const events = newestEvents(join(application, 'envelope-schema/schemas/events'))
-        for (const file of globSync('*-service/src/**/*.ts', { cwd: application })) {
-          const path = join(application, file)
-          writeFileSync(path, withVersions(readFileSync(path, 'utf8'), events))
-        }
+        rewrite(application, '*-service/src/**/*.ts', (text) => withVersions(text, events))
       },
     },
     {
@@ -179,10 +176,7 @@ const stepsOf: Record<string, readonly Omit<Step, 'version'>[]> = {
       title: 'Import the rules of money from the service kit',
       why: 'They are rules of an API, which applications that only publish or validate events do not need.',
       change: (application) => {
-        for (const file of globSync('*-service/{src,test}/**/*.ts', { cwd: application })) {
-          const path = join(application, file)
-          writeFileSync(path, withMoneyOfKit(readFileSync(path, 'utf8')))
-        }
+        rewrite(application, '*-service/{src,test}/**/*.ts', withMoneyOfKit)
         // Sorts the imports. `make check` reports other problems later.
         const formatter = join(application, 'node_modules/.bin/biome')
         if (existsSync(formatter)) spawnSync(process.execPath, [formatter, 'check', '--write'], { cwd: application })
@@ -235,6 +229,14 @@ function withMoneyOfKit(text: string): string {
 }
 
 const readIfFile = (file: string) => (existsSync(file) ? readFileSync(file, 'utf8') : '')
+
+/** Changes the files that match a pattern. */
+function rewrite(application: string, pattern: string, change: (text: string) => string): void {
+  for (const file of globSync(pattern, { cwd: application })) {
+    const path = join(application, file)
+    writeFileSync(path, change(readFileSync(path, 'utf8')))
+  }
+}
 
 function inTurn(...changes: Change[]): Change {
   return async (application) => {

@@ -29,6 +29,7 @@ import {
   podsOf,
   readReplicaCounts,
   removeAdditions,
+  withoutNumber,
   writeAdditions,
 } from './replicas.ts'
 import { dockerStatus, requireContainers, runningServices } from './status.ts'
@@ -183,7 +184,7 @@ async function replicaMissing({ name, kafka }: Project, service: Service, own: s
   const health = containerNamed(own, containers).State.Health?.Status
   if (health !== 'healthy') return `${own} is ${health}`
   // Expects only the members of running sidecars, because a sidecar of another replica may have failed.
-  const isSidecar = (container: Container) => serviceOf(container).replace(/-\d+$/, '') === sidecarOf(service)
+  const isSidecar = (container: Container) => withoutNumber(serviceOf(container)) === sidecarOf(service)
   const running = containers.filter((container) => isSidecar(container) && container.State.Status === 'running')
   return membersMissing(kafka, service.name, running.length * membersOf(service))
 }

@@ -16,6 +16,9 @@ export function podOf(service: Service, number = 1): [pod: string, sidecar: stri
   return [`${service.role}-pod${suffix}`, `${sidecarOf(service)}${suffix}`, `${service.name}${suffix}`]
 }
 
+/** Returns the name of the first replica of a container. */
+export const withoutNumber = (container: string): string => container.replace(/-\d+$/, '')
+
 /** Returns the names of the containers of each replica of a service. */
 export function podsOf(service: Service): ReturnType<typeof podOf>[] {
   return Array.from({ length: readReplicaCounts()[service.name] ?? 1 }, (_, index) => podOf(service, index + 1))
@@ -95,8 +98,7 @@ export async function expectedContainers(): Promise<string[]> {
 export function readReplicaCounts(): ReplicaCounts {
   if (!existsSync(additionsFile)) return ofServices(({ replicas }) => replicas)
   const added = Object.keys((JSON.parse(readFileSync(additionsFile, 'utf8')) as ComposeModel).services)
-  const isReplicaOf = (name: string) => (other: string) => other.replace(/-\d+$/, '') === name
-  return ofServices(({ name }) => 1 + added.filter(isReplicaOf(name)).length)
+  return ofServices(({ name }) => 1 + added.filter((other) => withoutNumber(other) === name).length)
 }
 
 export function removeAdditions(): void {

@@ -65,7 +65,6 @@ export const inKubernetes: Runner = {
   requireRunning,
   requireKafka: requireRunning,
   operate,
-  streamVariables: async () => undefined,
   // Read only in commands that need the keys, because kubernetes.yaml may be invalid.
   get apiKeys() {
     return apiKeysIn(requireRecord(), readValues())

@@ -64,7 +64,6 @@ export const asProcesses: Runner = {
     requireUp(localFolder, [sidecarOf(service)])
     return await operateHere(service, args)
   },
-  streamVariables: async () => undefined,
 }
 
 function reach(): Reached {

@@ -88,10 +88,7 @@ const existingUsers = 'SELECT rolname AS name FROM pg_roles'
 
 /** Returns the databases whose sidecars have no user of their own yet. */
 async function databasesWithoutUser(uri: string, names: readonly string[]): Promise<string[]> {
-  let users = new Set<string>()
-  await inSession(inDatabase(uri, 'postgres'), async (query) => {
-    users = namesOf(await query(existingUsers))
-  })
+  const users = await inSession(inDatabase(uri, 'postgres'), async (query) => namesOf(await query(existingUsers)))
   return names.filter((name) => !users.has(tablesUser(name)))
 }
 
@@ -103,13 +100,9 @@ const namesOf = (rows: Named[]) => new Set(rows.map(({ name }) => name))
 
 type Query = (sql: string) => Promise<Named[]>
 
-async function inSession(uri: string, run: (query: Query) => Promise<void>): Promise<void> {
+async function inSession<Result>(uri: string, run: (query: Query) => Promise<Result>): Promise<Result> {
   const client = await connect(uri)
-  try {
-    await run(async (sql) => (await client.query<Named>(sql)).rows)
-  } finally {
-    await client.end()
-  }
+  return await run(async (sql) => (await client.query<Named>(sql)).rows).finally(() => client.end())
 }
 
 export function inDatabase(uri: string, name: string): string {
