@@ -148,6 +148,6 @@ function createGiven(
     if (!command.options?.[option]) throw new Error(`${option} is not declared`)
     return values.get(option)
   }
-  // `parse` has read each option as its declaration says.
+  // `parse` has read each option in the type that its declaration states.
   return { args, all, text: read as Given['text'], flag: read as Given['flag'], signal }
 }

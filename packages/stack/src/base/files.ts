@@ -50,7 +50,7 @@ export function readJson<Content>(file: string, which = ''): Content {
     return JSON.parse(readFileSync(file, 'utf8')) as Content
   } catch (cause) {
     const nextStep = `correct ${file}${which}`
-    throw new CliError('settings', `${file} is invalid: ${(cause as Error).message}`, { nextStep, cause })
+    throw new CliError('settings', `${file}: ${(cause as Error).message}`, { nextStep, cause })
   }
 }
 
