@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { connect, createServer, type Server } from 'node:net'
-import { attempt, CliError } from '../base/error.ts'
+import { attempt, CliError, succeeds } from '../base/error.ts'
 import { commandOf, pidsInProc } from '../base/process-table.ts'
 import { defaultPorts, loopbacks, mapPorts, type ServicePorts, type StackPorts } from './services.ts'
 
@@ -53,25 +54,15 @@ export async function isPortFree(port: number): Promise<boolean> {
   return true
 }
 
-function listen(port: number, host = '127.0.0.1'): Promise<Server | undefined> {
-  return new Promise((resolve) => {
-    const server = createServer()
-    server.once('error', () => resolve(undefined))
-    server.listen(port, host, () => resolve(server))
-  })
+async function listen(port: number, host = '127.0.0.1'): Promise<Server | undefined> {
+  const server = createServer().listen(port, host)
+  return (await succeeds(once(server, 'listening'))) ? server : undefined
 }
 
-function answers(host: string, port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ host, port, timeout: 1_000 })
-    const done = (answer: boolean) => {
-      socket.destroy()
-      resolve(answer)
-    }
-    socket.once('connect', () => done(true))
-    socket.once('error', () => done(false))
-    socket.once('timeout', () => done(false))
-  })
+async function answers(host: string, port: number): Promise<boolean> {
+  const socket = connect({ host, port })
+  const connected = once(socket, 'connect', { signal: AbortSignal.timeout(1_000) })
+  return await succeeds(connected).finally(() => socket.destroy())
 }
 
 interface PortUse {

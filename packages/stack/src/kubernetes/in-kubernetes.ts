@@ -17,7 +17,7 @@ import {
   requireRecord,
 } from './cluster.ts'
 import { inside, isInside, operate, reachFromInside, reachFromOutside } from './inside.ts'
-import { type Deployment, isEnding, partOf, readDeployments, readPods } from './pods.ts'
+import { isEnding, partOf, readDeployments, readPods } from './pods.ts'
 import { apiKeysIn } from './secrets.ts'
 import { clusterStatus, requirePods, runningServices } from './status.ts'
 import { kubernetesUp } from './up.ts'
@@ -144,31 +144,23 @@ async function untilRolledOut(cluster: Cluster, name: string, { onProgress, sign
   let last = ''
   const isDone = async () => {
     const deployment = (await readDeployments(cluster)).find(({ metadata }) => metadata.name === name)
-    if (!deployment || !isObserved(deployment)) return false
-    const progress = progressOf(deployment)
+    if (!deployment) return false
+    const { metadata, spec, status } = deployment
+    const { observedGeneration = 0, updatedReplicas = 0, readyReplicas = 0, replicas = 0 } = status
+    // The status belongs to an earlier version of the Deployment.
+    if (observedGeneration < metadata.generation) return false
+    const progress = `${updatedReplicas} of ${spec.replicas} replicas are new, ${readyReplicas} ready`
     if (progress !== last) onProgress(`${name}: ${progress}`)
     last = progress
     const pods = (await readPods(cluster)).filter((pod) => partOf(pod) === name)
-    return isRolledOut(deployment) && !pods.some(isEnding)
+    const isRolledOut = [updatedReplicas, readyReplicas, replicas].every((count) => count === spec.replicas)
+    return isRolledOut && !pods.some(isEnding)
   }
   if (await poll(isDone, { timeoutMs: rolloutTimeoutMs, everyMs: 1_000, signal })) return
   throw new CliError('not-ready', `${name} is not ready after ${rolloutTimeoutMs / 60_000} minutes: ${last}`, {
     nextStep: 'make status, make logs',
   })
 }
-
-function progressOf({ spec, status }: Deployment): string {
-  const { updatedReplicas = 0, readyReplicas = 0 } = status
-  return `${updatedReplicas} of ${spec.replicas} replicas are new, ${readyReplicas} ready`
-}
-
-function isRolledOut({ spec, status }: Deployment): boolean {
-  const { updatedReplicas = 0, readyReplicas = 0, replicas = 0 } = status
-  return [updatedReplicas, readyReplicas, replicas].every((count) => count === spec.replicas)
-}
-
-/** Returns false while the status belongs to an earlier version of the Deployment. */
-const isObserved = ({ metadata, status }: Deployment) => (status.observedGeneration ?? 0) >= metadata.generation
 
 /** @throws {CliError} `usage` if KEDA manages the replicas */
 async function scale(service: string, count: number, options: ProgressOptions): Promise<void> {

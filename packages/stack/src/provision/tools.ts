@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
+import { promisify } from 'node:util'
 import { javaCommand, runTool } from '../base/run-tool.ts'
 
 /** Debian and Homebrew install the programs of each version into a separate folder, which is not in PATH. */
@@ -220,10 +221,9 @@ function packageManager(): 'apt' | 'brew' | 'none' {
   return has('apt-get') ? 'apt' : has('brew') ? 'brew' : 'none'
 }
 
-function printVersion({ command, args = ['--version'] }: Tool): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    execFile(command, args, (error, stdout, stderr) => resolve(error ? undefined : stdout + stderr))
-  })
+async function printVersion({ command, args = ['--version'] }: Tool): Promise<string | undefined> {
+  const printed = await promisify(execFile)(command, args).catch(() => undefined)
+  return printed && printed.stdout + printed.stderr
 }
 
 export const canAptGet = (): boolean => process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')
