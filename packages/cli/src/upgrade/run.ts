@@ -1,7 +1,7 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { type ExecFileException, execFile } from 'node:child_process'
 import { copyFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 
 // An upgrade runs before the new packages are installed, so this folder imports only modules of Node. `upgrade.ts`, which starts the upgrade, is the
 // exception.
@@ -17,25 +17,23 @@ export class UpgradeError extends Error {
   }
 }
 
+/** The longest output of a program, in bytes. */
+const mostPrinted = 64 * 2 ** 20
+
 /**
  * Runs a program in a folder, and returns its standard output.
  * @throws {UpgradeError} with its output
  */
 export async function run(folder: string, command: string, args: readonly string[]): Promise<string> {
-  const child = spawn(command, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
-  const printed = { output: '', errors: '' }
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    printed.output += text
+  const running = promisify(execFile)(command, [...args], { cwd: folder, maxBuffer: mostPrinted })
+  // A program that reads its standard input would otherwise wait forever.
+  running.child.stdin?.end()
+  const { stdout } = await running.catch((cause: ExecFileException & { syscall?: string }) => {
+    if (cause.syscall) throw new UpgradeError(`${command} cannot be started: ${cause.message}`, { cause })
+    const lines = `${cause.stdout}\n${cause.stderr}`.split('\n').filter(Boolean).slice(-30)
+    throw new UpgradeError(`${command} ${args[0]} failed (${cause.code ?? cause.signal}):\n${lines.join('\n')}`)
   })
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    printed.errors += text
-  })
-  const [status, signal] = await once(child, 'close').catch((cause: Error) => {
-    throw new UpgradeError(`${command} cannot be started: ${cause.message}`, { cause })
-  })
-  if (status === 0) return printed.output
-  const lines = `${printed.output}\n${printed.errors}`.split('\n').filter(Boolean).slice(-30)
-  throw new UpgradeError(`${command} ${args[0]} failed (${status ?? signal}):\n${lines.join('\n')}`)
+  return stdout
 }
 
 /**

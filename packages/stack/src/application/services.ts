@@ -51,14 +51,12 @@ export const storedServices: readonly Service[] = services.filter(({ hasStore })
 /** Each replica has `consumersPerReplica` Kafka components, which share the partitions of the replica. */
 export const { partitions, consumersPerReplica } = application
 
-/** The topics that outside publishers may write (components/trust/trust.json). */
-export const outsideTopics: readonly string[] = application.topics
-  .filter(({ outside }) => outside.length > 0)
-  .map(({ name }) => name)
-
+/** The events that outside publishers may write (components/trust/trust.json), by topic. */
 export const outsideEvents: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
   application.topics.filter(({ outside }) => outside.length > 0).map(({ name, outside }) => [name, outside]),
 )
+
+export const outsideTopics: readonly string[] = Object.keys(outsideEvents)
 
 /** Returns the topic of an event. For an unknown event, returns the first topic that outside publishers may write. */
 export function topicFor(event: unknown): Topic | undefined {

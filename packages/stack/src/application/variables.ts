@@ -29,7 +29,8 @@ export function declaredSettings(folder: string): Variables {
   return Object.fromEntries(settings)
 }
 
-const select = (env: NodeJS.ProcessEnv, isSelected: (name: string) => boolean): Variables =>
+/** Returns the variables with a value whose names are selected. */
+export const select = (env: NodeJS.ProcessEnv, isSelected: (name: string) => boolean): Variables =>
   Object.fromEntries(
     Object.entries(env).filter((entry): entry is [string, string] => isSelected(entry[0]) && entry[1] !== undefined),
   )

@@ -38,15 +38,13 @@ async function claim(folder: string): Promise<void> {
 
 /** Stops the folder's stack. The logs stay until the next claim of the folder. */
 export async function releaseFolder(folder: string): Promise<void> {
-  await stopStack(folder, () => {})
-  for (const name of ['run', 'data']) rmSync(join(folder, name), { recursive: true, force: true })
-  removeStack(folder)
+  await emptyFolder(folder, ['run', 'data'])
   owned.delete(folder)
 }
 
-async function emptyFolder(folder: string): Promise<void> {
+async function emptyFolder(folder: string, names = ['run', 'data', 'logs']): Promise<void> {
   await stopStack(folder, () => {})
-  for (const name of ['run', 'data', 'logs']) rmSync(join(folder, name), { recursive: true, force: true })
+  for (const name of names) rmSync(join(folder, name), { recursive: true, force: true })
   removeStack(folder)
 }
 

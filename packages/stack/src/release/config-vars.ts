@@ -3,7 +3,7 @@ import { isSecretName } from '@orderflow/service-kit/secret-names'
 import { hostedProblems } from '../../templates/release-image/hosted-settings.ts'
 import { repository } from '../application/paths.ts'
 import { application, type Service } from '../application/services.ts'
-import { declaredSettings } from '../application/variables.ts'
+import { declaredSettings, select } from '../application/variables.ts'
 
 export type ConfigVars = Record<string, string>
 
@@ -60,9 +60,9 @@ export async function resolveConfigVars(
   env: NodeJS.ProcessEnv,
   earlier: ConfigVars,
 ): Promise<Resolved> {
-  const declared = Object.entries(declaredSettings(join(repository, service.folder)))
-  const exported = declared.filter(([name]) => !insideTheImage.includes(sectionOf(name)))
-  const defaults: ConfigVars = { ...Object.fromEntries(exported), ...hostedDefaults }
+  const declared = declaredSettings(join(repository, service.folder))
+  const exported = select(declared, (name) => !insideTheImage.includes(sectionOf(name)))
+  const defaults: ConfigVars = { ...exported, ...hostedDefaults }
   const vars: ConfigVars = { ...earlier }
   for (const [name, value] of Object.entries(defaults)) vars[name] = env[name] ?? earlier[name] ?? value
   for (const name of traceVariables) if (env[name] !== undefined) vars[name] = env[name]
@@ -83,7 +83,7 @@ function sharedSettings(env: NodeJS.ProcessEnv): ConfigVars {
   const shared = Object.entries(application.settings).flatMap(([section, values]) =>
     Object.keys(values).map((name) => `${section}__${name}`),
   )
-  return Object.fromEntries(shared.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])))
+  return select(env, (name) => shared.includes(name))
 }
 
 /** Users may have edited the config-vars.json. */

@@ -1,4 +1,5 @@
 import { repository } from '../application/paths.ts'
+import { select } from '../application/variables.ts'
 import { attempt, CliError } from '../base/error.ts'
 import { isAlive, self } from '../base/lock.ts'
 import { type RunToolOptions, runTool } from '../base/run-tool.ts'
@@ -11,8 +12,7 @@ const notForDocker = /^(ACCESS_TOKEN|MAKEFLAGS|MFLAGS|MAKEOVERRIDES|OTEL_EXPORTE
  * @throws {CliError} `docker` with the last lines of its output, `interrupted` if the signal aborts
  */
 export async function docker(args: string[], options: Omit<RunToolOptions, 'cwd'> = {}): Promise<string> {
-  const shown = Object.entries(process.env).filter(([name]) => !notForDocker.test(name))
-  const environment = Object.fromEntries(shown)
+  const environment = select(process.env, (name) => !notForDocker.test(name))
   return await runTool('docker', args, { cwd: repository, environment, ...options }).catch((error: unknown) => {
     throw failure(error)
   })

@@ -1,7 +1,7 @@
 import { cpSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { repository } from '../../application/paths.ts'
-import { declaredSettings } from '../../application/variables.ts'
+import { declaredSettings, select } from '../../application/variables.ts'
 import { replaceFile } from '../../base/files.ts'
 
 /**
@@ -10,10 +10,7 @@ import { replaceFile } from '../../base/files.ts'
  * @throws {CliError} `settings` if the file is invalid
  */
 export function componentSettings(serviceFolder: string, env: NodeJS.ProcessEnv): Record<string, string> {
-  const all = Object.entries({ ...declaredSettings(serviceFolder), ...env })
-  return Object.fromEntries(
-    all.filter((entry): entry is [string, string] => /^(Stream|State)__\w+$/.test(entry[0]) && entry[1] !== undefined),
-  )
+  return select({ ...declaredSettings(serviceFolder), ...env }, (name) => /^(Stream|State)__\w+$/.test(name))
 }
 
 /** The folder of the components of sidecars that wait for a service while a debugger stops it. */

@@ -3,6 +3,7 @@ import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, 
 import { basename, dirname, join, resolve } from 'node:path'
 import { repository, stackFolder } from '../../application/paths.ts'
 import { withStackLock } from '../../application/stack-record.ts'
+import { select } from '../../application/variables.ts'
 import { attempt } from '../../base/error.ts'
 import { replaceFile } from '../../base/files.ts'
 import { markVariable, type ProcessEntry, readMarks, readProcessTable } from '../../base/process-table.ts'
@@ -197,7 +198,7 @@ export async function groupEnds(group: number, timeoutMs: number): Promise<boole
 const inherited = /^(PATH|HOME|TMPDIR|LANG|LC_\w+|TZ|JAVA_HOME)$/
 
 export function inheritedEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => inherited.test(name)))
+  return select(env, (name) => inherited.test(name))
 }
 
 const serviceGraceMs = 10_000
