@@ -121,7 +121,7 @@ function parse(name: string, { parameters = '', options = {} }: Command, args: s
     if (!option) throw wrong(`unknown option ${token.rawName}`)
     if (!option.value) values.set(token.name, readFlag(wrong, token.rawName, token.value))
     else if (token.value === undefined) throw wrong(`${token.rawName} needs a value: ${token.rawName} ${option.value}`)
-    else values.set(token.name, token.value)
+    else if (token.value !== '') values.set(token.name, token.value)
   }
   const surplus = positionals[parameters.split(' ').filter(Boolean).length]
   if (surplus !== undefined && !parameters.includes('...')) throw wrong(`unexpected argument "${surplus}"`)
@@ -148,17 +148,6 @@ function createGiven(
     if (!command.options?.[option]) throw new Error(`${option} is not declared`)
     return values.get(option)
   }
-  return {
-    args,
-    all,
-    text: (option) => {
-      const value = read(option)
-      return typeof value === 'string' && value !== '' ? value : undefined
-    },
-    flag: (option) => {
-      const value = read(option)
-      return typeof value === 'boolean' ? value : undefined
-    },
-    signal,
-  }
+  // `parse` has read each option in the type that its declaration states.
+  return { args, all, text: read as Given['text'], flag: read as Given['flag'], signal }
 }

@@ -9,21 +9,22 @@ import type { Command, Given } from './command-line.ts'
  * @param inside the arguments of the command in the cluster, and the file that it reads from its standard input in place of `-`
  */
 export function nearKafka(
+  name: string,
   run: Command['run'],
-  inside: (given: Given) => { args: string[]; file?: string | undefined },
+  inside: (given: Given) => { args: string[]; file?: string | undefined } = ({ all }) => ({ args: all }),
 ): Command['run'] {
   return async (given) => {
     const cluster = (await clusterRunner())?.inside
     if (!cluster) return (await run(given)) ?? 0
     const { args, file } = inside(given)
     const program = fileURLToPath(import.meta.resolve('#cli'))
-    return await cluster.run(program, args, insideOptions(file, given.signal()))
+    return await cluster.run(program, [name, ...args], insideOptions(file, given.signal()))
   }
 }
 
 /** Runs a command with the Kafka that `Stream__Brokers` names, otherwise as `nearKafka` does. */
-export function nearNamedKafka(...[run, inside]: Parameters<typeof nearKafka>): Command['run'] {
-  return (given) => (process.env.Stream__Brokers ? run(given) : nearKafka(run, inside)(given))
+export function nearNamedKafka(name: string, run: Command['run']): Command['run'] {
+  return (given) => (process.env.Stream__Brokers ? run(given) : nearKafka(name, run)(given))
 }
 
 /** @throws {CliError} `usage` for an unreadable file */

@@ -2,10 +2,9 @@ import { existsSync, statfsSync } from 'node:fs'
 import { totalmem } from 'node:os'
 import { dirname } from 'node:path'
 import { table } from '@orderflow/service-kit/setup'
-import { takenPorts } from './application/free-ports.ts'
+import { portUses, takenPorts } from './application/free-ports.ts'
 import { cacheFolder, isInstalled } from './application/paths.ts'
-import { localPorts } from './application/ports.ts'
-import { entryOf, services } from './application/services.ts'
+import { entryOf, localPorts, services } from './application/services.ts'
 import { paint } from './base/terminal.ts'
 import { imageNotes } from './containers/images.ts'
 import { readProject } from './containers/project.ts'
@@ -120,9 +119,7 @@ async function portNotes(): Promise<string[]> {
     { port: ports.prometheus, use: 'prometheus, of make observe' },
     { port: ports.exporter, use: 'exporter, of make observe' },
   ]
-  const ofServices = services.flatMap(({ name }) =>
-    Object.entries(entryOf(ports.services, name)).map(([use, port]) => ({ port, use: `${name} ${use}` })),
-  )
+  const ofServices = services.flatMap(({ name }) => portUses({ name, ports: { ...entryOf(ports.services, name) } }))
   return await takenPorts([...own, ...ofServices])
 }
 

@@ -3,15 +3,17 @@
 export type { KafkaConnection } from '@orderflow/kafka-log'
 export { type ApiKeys, readApiKeys } from './api-keys.ts'
 export { freePorts } from './application/free-ports.ts'
-export { brokerPorts, defaultPorts, type StackPorts } from './application/ports.ts'
 export {
   application,
+  brokerPorts,
+  defaultPorts,
   doesConsume,
   entryOf,
   ofServices,
   operateProgram,
   outsideTopics,
   type Service,
+  type StackPorts,
   serviceNamed,
   services,
   sidecarOf,

@@ -128,7 +128,7 @@ export interface Runner {
   /** Runs an operator's command with a service's settings and store. Returns the exit code. */
   operate: (service: Service, args: string[]) => Promise<number>
   /** Returns the variables with which operators' commands on this machine use the stack's Kafka. Undefined for a stack of processes. */
-  streamVariables: () => Promise<Record<string, string> | undefined>
+  streamVariables?: () => Promise<Record<string, string>>
   /** The API keys of the running stack. Undefined if its services read the file of this checkout. */
   apiKeys?: ApiKeysText
   /** Undefined if this machine can reach Kafka. */

@@ -1,6 +1,5 @@
 import { localFolder } from './application/paths.ts'
-import { withStackLock } from './application/stack-lock.ts'
-import { removeStack } from './application/stack-record.ts'
+import { removeStack, withStackLock } from './application/stack-record.ts'
 import { CliError } from './base/error.ts'
 import { inContainers } from './containers/in-containers.ts'
 import { runsInKubernetes } from './kubernetes/cluster.ts'
@@ -53,9 +52,7 @@ export async function cleanAll(onProgress: (line: string) => void): Promise<stri
 }
 
 /** Returns the runner whose stack is running. Otherwise returns the runner of processes, which reports that nothing runs. */
-export async function activeRunner(): Promise<Runner> {
-  return (await runningRunner()) ?? asProcesses
-}
+export const activeRunner = async (): Promise<Runner> => (await runningRunner()) ?? asProcesses
 
 /**
  * Returns the addresses of the stack, in which all parts must run.

@@ -3,7 +3,7 @@ import { findErrorBy } from '@platformatic/kafka'
 import { MongoClient, MongoServerError } from 'mongodb'
 import { localCertificate } from './base/credentials.ts'
 import { CliError } from './base/error.ts'
-import { withRetries } from './base/poll.ts'
+import { withRetries } from './base/run-tool.ts'
 import { timed } from './base/terminal.ts'
 import { connectionStrings, kafkaPasswords } from './containers/project.ts'
 import { ensureAccess, missingUsers } from './kafka/access.ts'
@@ -11,7 +11,6 @@ import { kafkaConnection } from './kafka/connection.ts'
 import { ensureTopics, topics } from './kafka/topics.ts'
 import { transactionsWarning } from './kafka/transactions.ts'
 import { ensureDatabases, tablesUser } from './stores/databases.ts'
-import { ensureUsers } from './stores/mongodb.ts'
 import { loginOf } from './stores/uri.ts'
 
 const alreadyInitialized = 23
@@ -46,10 +45,10 @@ try {
   }
   const kafka = kafkaConnection(process.env)
   const passwords = Object.entries(kafkaPasswords).map(([user, variable]) => [user, required(variable)])
-  const missing = await withRetries('Kafka', () => missingUsers(kafka).catch(isOwn ? rethrow : explainRefusal))
+  const missing = await withRetries('Kafka', () => missingUsers(kafka).catch(explainRefusal))
   if (missing.length > 0) tell(`users: creating ${missing.join(', ')}`)
   const access = await withRetries('Kafka', () =>
-    ensureAccess(kafka, Object.fromEntries(passwords), { isOwn }).catch(isOwn ? rethrow : explainRefusal),
+    ensureAccess(kafka, Object.fromEntries(passwords), { isOwn }).catch(explainRefusal),
   )
   tell(`users and rights: ready (${access.added} rights added, ${access.removed} removed)`)
   const transactions = await withRetries('Kafka', () => transactionsWarning(kafka))
@@ -77,12 +76,9 @@ try {
   process.exit(1)
 }
 
-function rethrow(error: unknown): never {
-  throw error
-}
-
 /** @throws {CliError} `denied` with the next step, or the error itself if Kafka only fails for a while */
 function explainRefusal(error: Error): never {
+  if (isOwn) throw error
   const names = protocolErrors(error)
   if (names.includes('SASL_AUTHENTICATION_FAILED')) {
     throw new CliError('denied', `Kafka refuses the user ${process.env.Stream__SaslUsername} or the password`, {
@@ -154,4 +150,30 @@ async function ensureReplicaSet(uri: string): Promise<void> {
   // This connection waits until the replica set has a primary.
   const client = await MongoClient.connect(uri, { serverSelectionTimeoutMS: 30_000 })
   await client.close()
+}
+
+/** MongoDB's code for a user that exists already. */
+const exists = 51003
+
+/**
+ * Creates a user for each service, who may only read and write the database of the same name (components/mongodb).
+ * @param uri the URI of a user who may create users
+ * @param passwords the password of each user, by the service's name
+ */
+async function ensureUsers(uri: string, passwords: Readonly<Record<string, string>>): Promise<void> {
+  const client = await MongoClient.connect(uri, { serverSelectionTimeoutMS: 30_000 })
+  try {
+    for (const [name, pwd] of Object.entries(passwords)) {
+      const rights = { pwd, roles: [{ role: 'readWrite', db: name }] }
+      await client
+        .db('admin')
+        .command({ createUser: name, ...rights })
+        .catch((error: unknown) => {
+          if (!(error instanceof MongoServerError) || error.code !== exists) throw error
+          return client.db('admin').command({ updateUser: name, ...rights })
+        })
+    }
+  } finally {
+    await client.close()
+  }
 }

@@ -1,6 +1,6 @@
 import { ensureApiKeys } from './api-keys.ts'
 import { localFolder } from './application/paths.ts'
-import { recordOffset } from './application/ports.ts'
+import { recordOffset } from './application/services.ts'
 import { readStack } from './application/stack-record.ts'
 import { CliError } from './base/error.ts'
 import { inContainers } from './containers/in-containers.ts'

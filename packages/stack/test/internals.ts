@@ -4,8 +4,14 @@ export { freePort, freeServicePorts, isPortFree } from '../src/application/free-
 export { everyStackImage, serviceImage, testImages } from '../src/application/images.ts'
 export { jaegerUrl } from '../src/application/jaeger.ts'
 export { daprdFile, kafkaJarsFolder, packagesVersion, templateFile } from '../src/application/paths.ts'
-export { type BrokerPorts, localPorts, loopbacks, type ServicePorts } from '../src/application/ports.ts'
-export { membersOf, partitions } from '../src/application/services.ts'
+export {
+  type BrokerPorts,
+  localPorts,
+  loopbacks,
+  membersOf,
+  partitions,
+  type ServicePorts,
+} from '../src/application/services.ts'
 export { removeStack } from '../src/application/stack-record.ts'
 export { backUp } from '../src/backup/backup.ts'
 export { type Content as BackupContent, readContent } from '../src/backup/folder.ts'

@@ -1,8 +1,9 @@
+import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { checkClone, git, stage } from './git.ts'
 import { replacementOf } from './packages.ts'
 import { generateTitle, type Plan, planText, releaseIn, undoText, updateTitle } from './plan.ts'
-import { npmInstall, run, runInTerminal, UpgradeError } from './run.ts'
+import { npmInstall, run, UpgradeError } from './run.ts'
 import { isNewer, type Step, stepsAfter } from './steps.ts'
 
 const buildNewer =
@@ -30,7 +31,16 @@ export async function move(given: Move): Promise<void> {
   const replacePackages = replacementOf(application, plan.after.version, archives)
   print(planText(plan))
   const again = 'go back, correct the cause, and upgrade again'
-  const step = (title: string, work: () => unknown, advice = again) => runStep(plan, { title, work, advice, print })
+  const step = async (title: string, work: () => unknown, advice = again) => {
+    print(`\n${title}`)
+    try {
+      await work()
+    } catch (cause) {
+      const back = `git add --all && git switch --force ${plan.base} && git branch -D ${plan.branch}`
+      const nextStep = `${advice}. To go back: ${back}`
+      throw new UpgradeError(`“${title}” failed: ${(cause as Error).message}`, { nextStep, cause })
+    }
+  }
 
   let packages: string[] = []
   await git(application, 'switch', '--quiet', '--create', plan.branch)
@@ -55,8 +65,9 @@ export async function move(given: Move): Promise<void> {
     await checkClone(application, [...packages, ...written])
   })
   const test = () => {
-    const code = runInTerminal('make', ['--no-print-directory', '-C', application, 'test'])
-    if (code !== 0) throw new Error(`exit code ${code}`)
+    const args = ['--no-print-directory', '-C', application, 'test']
+    const { status, signal, error } = spawnSync('make', args, { stdio: 'inherit' })
+    if (status !== 0) throw error ?? new Error(`exit code ${status ?? signal}`)
   }
   await step('make test', test, `correct the cause on the branch ${plan.branch}, and run make test again`)
   print(
@@ -91,26 +102,6 @@ async function planOf({ application, archives, cli, steps }: Move): Promise<Plan
   const due = stepsAfter(before.version, steps)
   for (const { check } of due) check?.(application)
   return { before, after, branch, base: await git(application, 'branch', '--show-current'), steps: due }
-}
-
-interface Stage {
-  title: string
-  work: () => unknown
-  /** The next step after a failure. */
-  advice: string
-  print: (text: string) => void
-}
-
-async function runStep({ base, branch }: Plan, { title, work, advice, print }: Stage): Promise<void> {
-  print(`\n${title}`)
-  try {
-    await work()
-  } catch (cause) {
-    throw new UpgradeError(`“${title}” failed: ${(cause as Error).message}`, {
-      nextStep: `${advice}. To go back: git add --all && git switch --force ${base} && git branch -D ${branch}`,
-      cause,
-    })
-  }
 }
 
 /** Commits all changes, if there are any. */

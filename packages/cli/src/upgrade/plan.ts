@@ -46,13 +46,7 @@ export function planText(plan: Plan): string {
   ]
   const effects = steps.flatMap(({ outsideGit }) => outsideGit?.effect ?? [])
   return [
-    ...rows.map(
-      (row) =>
-        `  ${row
-          .map((cell) => cell.padEnd(10))
-          .join('')
-          .trimEnd()}`,
-    ),
+    ...rows.map((row) => `  ${row.map((cell) => cell.padEnd(10)).join('')}`.trimEnd()),
     '',
     `The upgrade creates the branch ${branch} with these commits, then runs make test:`,
     ...commits.map((line, index) => `  ${index + 1}. ${line}`),

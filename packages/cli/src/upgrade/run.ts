@@ -1,6 +1,7 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { type ExecFileException, execFile } from 'node:child_process'
 import { copyFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 
 // An upgrade runs before the new packages are installed, so this folder imports only modules of Node. `upgrade.ts`, which starts the upgrade, is the
 // exception.
@@ -16,36 +17,23 @@ export class UpgradeError extends Error {
   }
 }
 
+/** The longest output of a program, in bytes. */
+const mostPrinted = 64 * 2 ** 20
+
 /**
  * Runs a program in a folder, and returns its standard output.
  * @throws {UpgradeError} with its output
  */
 export async function run(folder: string, command: string, args: readonly string[]): Promise<string> {
-  const child = spawn(command, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
-  const printed = { output: '', errors: '' }
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    printed.output += text
+  const running = promisify(execFile)(command, [...args], { cwd: folder, maxBuffer: mostPrinted })
+  // A program that reads its standard input would otherwise wait forever.
+  running.child.stdin?.end()
+  const { stdout } = await running.catch((cause: ExecFileException & { syscall?: string }) => {
+    if (cause.syscall) throw new UpgradeError(`${command} cannot be started: ${cause.message}`, { cause })
+    const lines = `${cause.stdout}\n${cause.stderr}`.split('\n').filter(Boolean).slice(-30)
+    throw new UpgradeError(`${command} ${args[0]} failed (${cause.code ?? cause.signal}):\n${lines.join('\n')}`)
   })
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    printed.errors += text
-  })
-  const code = await new Promise<number | string>((resolve, reject) => {
-    child.once('error', (cause) =>
-      reject(new UpgradeError(`${command} cannot be started: ${cause.message}`, { cause })),
-    )
-    child.once('close', (status, signal) => resolve(status ?? signal ?? 'unknown'))
-  })
-  if (code === 0) return printed.output
-  const lines = `${printed.output}\n${printed.errors}`.split('\n').filter(Boolean).slice(-30)
-  throw new UpgradeError(`${command} ${args[0]} failed (${code}):\n${lines.join('\n')}`)
-}
-
-/** Runs a program with the terminal of this process, and returns its exit code. */
-export function runInTerminal(command: string, args: readonly string[]): number {
-  const { status, error } = spawnSync(command, args, { stdio: 'inherit' })
-  if (error) throw error
-  // If there is no exit code, a signal ended the program, usually that of Ctrl-C.
-  return status ?? 130
+  return stdout
 }
 
 /**

@@ -18,8 +18,13 @@ export interface Step {
    * Changes files of the application. The new packages are installed, and the generated files are still those of the old version. Changes nothing if the
    * application already has the change, for example because the sources between two releases created it.
    */
-  change?: (application: string) => void | Promise<void>
+  change?: Change
 }
+
+type Change = (application: string) => void | Promise<void>
+
+/** Returns a text that `replace` inserts unchanged. */
+const escaped = (text: string): string => text.replaceAll('$', '$$$$')
 
 const devTarget = `dev: ## Restart services at each change of their code, with logs and type errors: [SERVICE='...'] [INSPECT=1 for a debugger]
 \t@exec $(orderflow) dev $\${SERVICE-} $\${INSPECT:+"--inspect=$$INSPECT"}
@@ -57,158 +62,132 @@ const sidecarRights = `  # The only APIs that a sidecar offers to its service; t
  * All steps, in the order of their versions. Their code may import only modules of Node (see `main.ts`). A codemod loads other packages from the
  * application, with `createRequire`.
  */
-export const steps: readonly Step[] = [
-  {
-    version: '0.3.0',
-    title: 'Mark the saving component of PostgreSQL as generated',
-    why: 'Sidecars save through functions that make up adds to its PostgreSQL. For your own server, run ./orderflow databases before the new version starts.',
-    change: (application) => markAsGenerated(application, 'components/postgresql/statestore-save.yaml'),
-  },
-  {
-    version: '0.3.0',
-    title: 'Limit sidecars to the APIs that services use',
-    why: 'Sidecars return no secrets, and each has its own user in the store. In containers, make up creates the users; for your own servers, see docs/stores.md.',
-    change: (application) =>
-      edit(
-        join(application, 'components/configuration.yaml'),
-        /^ {2}accessControl:/m,
-        /^spec:\n/m,
-        `$&${sidecarRights}`,
+const stepsOf: Record<string, readonly Omit<Step, 'version'>[]> = {
+  '0.3.0': [
+    {
+      title: 'Mark the saving component of PostgreSQL as generated',
+      why: 'Sidecars save through functions that make up adds to its PostgreSQL. For your own server, run ./orderflow databases before the new version starts.',
+      change: markAsGenerated('components/postgresql/statestore-save.yaml'),
+    },
+    {
+      title: 'Limit sidecars to the APIs that services use',
+      why: 'Sidecars return no secrets, and each has its own user in the store. In containers, make up creates the users; for your own servers, see docs/stores.md.',
+      change: edit('components/configuration.yaml', /^ {2}accessControl:/m, /^spec:\n/m, `$&${sidecarRights}`),
+    },
+    {
+      title: 'Prepare the generated Helm chart',
+      why: 'Kubernetes requires a field of the sidecars’ configuration, and the linter leaves out the chart.',
+      change: inTurn(
+        markAsGenerated('chart/**'),
+        edit('biome.json', /"!chart"/, /^( *)"!components",$/m, '$1"!chart",\n$&'),
+        edit(
+          'components/configuration.yaml',
+          /^ {2}metrics:\n(?:(?: {3,}.*)?\n)*? {4}enabled:/m,
+          /^ {2}metrics:\n/m,
+          '$&    # Kubernetes requires this field.\n    enabled: true\n',
+        ),
       ),
-  },
-  {
-    version: '0.3.0',
-    title: 'Prepare the generated Helm chart',
-    why: 'Kubernetes requires a field of the sidecars’ configuration, and the linter leaves out the chart.',
-    change: (application) => {
-      markAsGenerated(application, 'chart/**')
-      edit(join(application, 'biome.json'), /"!chart"/, /^( *)"!components",$/m, '$1"!chart",\n$&')
-      edit(
-        join(application, 'components/configuration.yaml'),
-        /^ {2}metrics:\n(?:(?: {3,}.*)?\n)*? {4}enabled:/m,
-        /^ {2}metrics:\n/m,
-        '$&    # Kubernetes requires this field.\n    enabled: true\n',
-      )
     },
-  },
-  {
-    version: '0.3.0',
-    title: 'Mark the Compose file of three brokers as generated',
-    why: 'make generate writes this file for make up STACK=docker BROKERS=3.',
-    change: (application) => markAsGenerated(application, 'docker-compose.brokers.yml'),
-  },
-  {
-    version: '0.3.0',
-    title: 'Add make dev',
-    why: 'It restarts services when their code changes. make generate writes files that let editors attach a debugger.',
-    change: (application) => {
-      markAsGenerated(application, '.run/*.xml')
-      const target = `.PHONY: dev $1\n\n${devTarget.replaceAll('$', '$$$$')}`
-      edit(join(application, 'Makefile'), /^dev:/m, /^\.PHONY: (check .*)\n/m, target)
+    {
+      title: 'Mark the Compose file of three brokers as generated',
+      why: 'make generate writes this file for make up STACK=docker BROKERS=3.',
+      change: markAsGenerated('docker-compose.brokers.yml'),
     },
-  },
-  {
-    version: '0.3.0',
-    title: 'Report unknown targets and variables of make',
-    why: 'GNU make ignores a misspelt variable, such as STAK=local.',
-    change: (application) => {
-      const included = `${mistakes.replaceAll('$', '$$$$')}\n$&`
-      edit(join(application, 'Makefile'), /@orderflow\/cli\/mistakes\.mk/, /^\.DEFAULT_GOAL := help\n/m, included)
-    },
-  },
-  {
-    version: '0.3.0',
-    title: 'Add scripts of npm',
-    why: 'npm test runs all unit tests, and npm test -- TEXT the tests whose path contains a text.',
-    change: (application) => {
-      const file = join(application, 'package.json')
-      const manifest = JSON.parse(readFileSync(file, 'utf8')) as { scripts?: Record<string, string> }
-      const program = 'node_modules/@orderflow/test-kit/src/mocha/run-tests.js'
-      const added = {
-        dev: './orderflow dev',
-        test: `./orderflow node ${program}`,
-        'test:watch': `./orderflow node --watch ${program} --no-parallel`,
-        lint: 'make --no-print-directory check',
-      }
-      if (Object.keys(added).every((name) => manifest.scripts?.[name] !== undefined)) return
-      const scripts = { ...added, ...manifest.scripts }
-      writeFileSync(file, `${JSON.stringify({ ...manifest, scripts }, null, 2)}\n`)
-    },
-  },
-  {
-    version: '0.3.0',
-    title: 'Limit the time of tests by the kind of their file',
-    why: 'A test or hook of *.unit.test.ts has 30 seconds, one of *.int.test.ts 120 and others 300; this.timeout(ms) sets another limit.',
-    change: (application) =>
-      edit(
-        join(application, '.mocharc.json'),
-        /"ui":/,
-        /^( *)"timeout": 300000,$/m,
-        '$1"ui": "@orderflow/test-kit/time-limits",',
+    {
+      title: 'Add make dev',
+      why: 'It restarts services when their code changes. make generate writes files that let editors attach a debugger.',
+      change: inTurn(
+        markAsGenerated('.run/*.xml'),
+        edit('Makefile', /^dev:/m, /^\.PHONY: (check .*)\n/m, `.PHONY: dev $1\n\n${escaped(devTarget)}`),
       ),
-  },
-  {
-    version: '0.3.0',
-    title: 'Name the version of events in the API',
-    why: 'A new version of an event would change the API of a service, and refuse requests of older clients.',
-    change: (application) => {
-      const events = newestEvents(join(application, 'envelope-schema/schemas/events'))
-      for (const file of globSync('*-service/src/**/*.ts', { cwd: application })) {
-        const path = join(application, file)
-        writeFileSync(path, withVersions(readFileSync(path, 'utf8'), events))
-      }
     },
-  },
-  {
-    version: '0.3.0',
-    title: 'Let make check test the demo',
-    why: 'It finds a request in services.json that no longer fits the schema of its service.',
-    change: (application) =>
-      edit(
-        join(application, 'Makefile'),
+    {
+      title: 'Report unknown targets and variables of make',
+      why: 'GNU make ignores a misspelt variable, such as STAK=local.',
+      change: edit(
+        'Makefile',
+        /@orderflow\/cli\/mistakes\.mk/,
+        /^\.DEFAULT_GOAL := help\n/m,
+        `${escaped(mistakes)}\n$&`,
+      ),
+    },
+    {
+      title: 'Add scripts of npm',
+      why: 'npm test runs all unit tests, and npm test -- TEXT the tests whose path contains a text.',
+      change: (application) => {
+        const file = join(application, 'package.json')
+        const manifest = JSON.parse(readFileSync(file, 'utf8')) as { scripts?: Record<string, string> }
+        const program = 'node_modules/@orderflow/test-kit/src/mocha/run-tests.js'
+        const added = {
+          dev: './orderflow dev',
+          test: `./orderflow node ${program}`,
+          'test:watch': `./orderflow node --watch ${program} --no-parallel`,
+          lint: 'make --no-print-directory check',
+        }
+        if (Object.keys(added).every((name) => manifest.scripts?.[name] !== undefined)) return
+        const scripts = { ...added, ...manifest.scripts }
+        writeFileSync(file, `${JSON.stringify({ ...manifest, scripts }, null, 2)}\n`)
+      },
+    },
+    {
+      title: 'Limit the time of tests by the kind of their file',
+      why: 'A test or hook of *.unit.test.ts has 30 seconds, one of *.int.test.ts 120 and others 300; this.timeout(ms) sets another limit.',
+      change: edit('.mocharc.json', /"ui":/, /^( *)"timeout": 300000,$/m, '$1"ui": "@orderflow/test-kit/time-limits",'),
+    },
+    {
+      title: 'Name the version of events in the API',
+      why: 'A new version of an event would change the API of a service, and refuse requests of older clients.',
+      change: (application) => {
+        const events = newestEvents(join(application, 'envelope-schema/schemas/events'))
+        rewrite(application, '*-service/src/**/*.ts', (text) => withVersions(text, events))
+      },
+    },
+    {
+      title: 'Let make check test the demo',
+      why: 'It finds a request in services.json that no longer fits the schema of its service.',
+      change: edit(
+        'Makefile',
         /\$\(orderflow\) check-demo/,
         /^\t@\$\(orderflow\) envelope compat/m,
         '\t@$$(orderflow) check-demo\n$&',
       ),
-  },
-  {
-    version: '0.3.0',
-    title: 'Let make up rebuild the stores',
-    why: 'make up REBUILD=1 starts services after their stores are rebuilt, which is the only safe way after the loss of a store.',
-    change: (application) =>
-      edit(
-        join(application, 'Makefile'),
+    },
+    {
+      title: 'Let make up rebuild the stores',
+      why: 'make up REBUILD=1 starts services after their stores are rebuilt, which is the only safe way after the loss of a store.',
+      change: edit(
+        'Makefile',
         /--rebuild=/,
         /^(up: ## .*)\n\t@\$\(orderflow\) up$/m,
         '$1 [REBUILD=1 first rebuilds the stores]\n\t@$$(orderflow) up $$$${REBUILD:+"--rebuild=$$$$REBUILD"}',
       ),
-  },
-  {
-    version: '0.3.0',
-    title: 'Keep line feeds in all files',
-    why: 'With core.autocrlf=true, Git would write scripts and Dockerfiles that do not run.',
-    change: (application) => {
-      const file = join(application, '.gitattributes')
-      const text = readIfFile(file)
-      // A later line may set another value for its files, such as binary, so this line comes first.
-      if (!/^\*\s.*\beol=/m.test(text)) writeFileSync(file, lineEndings + text)
     },
-  },
-  {
-    version: '0.3.0',
-    title: 'Import the rules of money from the service kit',
-    why: 'They are rules of an API, which applications that only publish or validate events do not need.',
-    change: (application) => {
-      for (const file of globSync('*-service/{src,test}/**/*.ts', { cwd: application })) {
-        const path = join(application, file)
-        writeFileSync(path, withMoneyOfKit(readFileSync(path, 'utf8')))
-      }
-      // Sorts the imports. `make check` reports other problems later.
-      const formatter = join(application, 'node_modules/.bin/biome')
-      if (existsSync(formatter)) spawnSync(process.execPath, [formatter, 'check', '--write'], { cwd: application })
+    {
+      title: 'Keep line feeds in all files',
+      why: 'With core.autocrlf=true, Git would write scripts and Dockerfiles that do not run.',
+      change: (application) => {
+        const file = join(application, '.gitattributes')
+        const text = readIfFile(file)
+        // A later line may set another value for its files, such as binary, so this line comes first.
+        if (!/^\*\s.*\beol=/m.test(text)) writeFileSync(file, lineEndings + text)
+      },
     },
-  },
-]
+    {
+      title: 'Import the rules of money from the service kit',
+      why: 'They are rules of an API, which applications that only publish or validate events do not need.',
+      change: (application) => {
+        rewrite(application, '*-service/{src,test}/**/*.ts', withMoneyOfKit)
+        // Sorts the imports. `make check` reports other problems later.
+        const formatter = join(application, 'node_modules/.bin/biome')
+        if (existsSync(formatter)) spawnSync(process.execPath, [formatter, 'check', '--write'], { cwd: application })
+      },
+    },
+  ],
+}
+
+export const steps: readonly Step[] = Object.entries(stepsOf).flatMap(([version, all]) =>
+  all.map((step) => ({ version, ...step })),
+)
 
 /** Returns the newest version of each event, with its fields, by name. */
 function newestEvents(folder: string): Map<string, { version: number; fields: object }> {
@@ -251,19 +230,37 @@ function withMoneyOfKit(text: string): string {
 
 const readIfFile = (file: string) => (existsSync(file) ? readFileSync(file, 'utf8') : '')
 
-/** Adds a line to .gitattributes. */
-function markAsGenerated(application: string, pattern: string): void {
-  const file = join(application, '.gitattributes')
-  const text = readIfFile(file)
-  const line = `${pattern} linguist-generated`
-  if (text.split('\n').includes(line)) return
-  writeFileSync(file, `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${line}\n`)
+/** Changes the files that match a pattern. */
+function rewrite(application: string, pattern: string, change: (text: string) => string): void {
+  for (const file of globSync(pattern, { cwd: application })) {
+    const path = join(application, file)
+    writeFileSync(path, change(readFileSync(path, 'utf8')))
+  }
 }
 
-/** Replaces the first match of `from`, unless the file is missing or already has the change. */
-function edit(file: string, already: RegExp, from: RegExp, to: string): void {
-  const text = readIfFile(file)
-  if (text !== '' && !already.test(text)) writeFileSync(file, text.replace(from, to))
+function inTurn(...changes: Change[]): Change {
+  return async (application) => {
+    for (const change of changes) await change(application)
+  }
+}
+
+/** Adds a line to .gitattributes. */
+function markAsGenerated(pattern: string): Change {
+  return (application) => {
+    const file = join(application, '.gitattributes')
+    const text = readIfFile(file)
+    const line = `${pattern} linguist-generated`
+    if (text.split('\n').includes(line)) return
+    writeFileSync(file, `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${line}\n`)
+  }
+}
+
+/** Replaces the first match of `from` in a file, unless the file is missing or already has the change. */
+function edit(path: string, already: RegExp, from: RegExp, to: string): Change {
+  return (application) => {
+    const text = readIfFile(join(application, path))
+    if (text !== '' && !already.test(text)) writeFileSync(join(application, path), text.replace(from, to))
+  }
 }
 
 export const stepsAfter = (version: string, all: readonly Step[]): Step[] =>

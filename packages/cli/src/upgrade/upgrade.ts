@@ -1,10 +1,10 @@
 import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { CliError, repository } from '@orderflow/stack/base'
+import { CliError, repository, runInTerminal, succeeds } from '@orderflow/stack/base'
 import { outdatedFiles } from '@orderflow/stack/generate'
 import { git } from './git.ts'
-import { run, runInTerminal } from './run.ts'
+import { run } from './run.ts'
 
 const buildPackages =
   'run make -C tools packages in a newer clone of orderflow, then ./orderflow upgrade CLONE/dist/packages'
@@ -31,11 +31,7 @@ export async function upgrade(asked: string | undefined): Promise<number> {
 
 /** @throws {CliError} `usage` without a Git branch, or with uncommitted changes */
 export async function requireCleanBranch(application: string): Promise<void> {
-  const isRepository = await git(application, 'rev-parse', '--git-dir').then(
-    () => true,
-    () => false,
-  )
-  if (!isRepository) {
+  if (!(await succeeds(git(application, 'rev-parse', '--git-dir')))) {
     throw new CliError('usage', `${application} is outside a Git repository, which an upgrade needs for its branch`, {
       nextStep: 'git init && git add --all && git commit',
     })
@@ -57,14 +53,11 @@ export async function requireCleanBranch(application: string): Promise<void> {
  */
 export function requireGenerated(outdated: readonly string[]): void {
   if (outdated.length === 0) return
-  throw new CliError(
-    'usage',
-    `the upgrade would lose changes of generated files, which differ from those of the installed version: ${outdated.join(', ')}`,
-    {
-      nextStep:
-        'move your changes to docker-compose.override.yml (containers), services.json (ports, topics, services) or the schemas; then run make generate, which drops all others, and commit',
-    },
-  )
+  const lost = 'changes of generated files, which differ from those of the installed version'
+  throw new CliError('usage', `the upgrade would lose ${lost}: ${outdated.join(', ')}`, {
+    nextStep:
+      'move your changes to docker-compose.override.yml (containers), services.json (ports, topics, services) or the schemas; then run make generate, which drops all others, and commit',
+  })
 }
 
 /**
@@ -93,11 +86,8 @@ export async function newCli(
   const folder = resolve(asked)
   const [archive, ...others] = globSync('orderflow-cli-*.tgz', { cwd: folder })
   if (archive !== undefined && others.length === 0) return { archive: join(folder, archive), folder }
-  throw new CliError(
-    'usage',
-    `${folder} must have one archive orderflow-cli-VERSION.tgz, but has ${archive ? 'several' : 'none'}`,
-    { nextStep: buildPackages },
-  )
+  const problem = `${folder} must have one archive orderflow-cli-VERSION.tgz, but has ${archive ? 'several' : 'none'}`
+  throw new CliError('usage', problem, { nextStep: buildPackages })
 }
 
 /** @throws {CliError} `usage` if the archive is damaged */

@@ -1,45 +1,23 @@
 import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { connect, createServer, type Server } from 'node:net'
-import { CliError } from '../base/error.ts'
-import { commandOf } from '../base/process-table.ts'
-import { loopbacks, type ServicePorts, type StackPorts } from './ports.ts'
-import { services } from './services.ts'
+import { attempt, CliError, succeeds } from '../base/error.ts'
+import { commandOf, pidsInProc } from '../base/process-table.ts'
+import { defaultPorts, loopbacks, mapPorts, type ServicePorts, type StackPorts } from './services.ts'
 
 /** Reserves unused ports for a test's stack until this process ends. */
-export async function freePorts(): Promise<StackPorts> {
-  const stack = {
-    kafka: await freePort(),
-    kafkaController: await freePort(),
-    moreBrokers: {
-      'kafka-2': { broker: await freePort(), controller: await freePort() },
-      'kafka-3': { broker: await freePort(), controller: await freePort() },
-    },
-    postgresql: await freePort(),
-    otlp: await freePort(),
-    jaeger: await freePort(),
-    prometheus: await freePort(),
-    exporter: await freePort(),
-  }
-  const found: Pick<StackPorts, 'inspectors' | 'services'> = { inspectors: {}, services: {} }
-  for (const { name } of services) {
-    found.inspectors[name] = await freePort()
-    found.services[name] = await freeServicePorts()
-  }
-  return { ...stack, ...found }
-}
+export const freePorts = (): Promise<StackPorts> => replaced(defaultPorts)
 
-export async function freeServicePorts(): Promise<ServicePorts> {
-  return {
-    http: await freePort(),
-    https: await freePort(),
-    channel: await freePort(),
-    daprHttp: await freePort(),
-    daprGrpc: await freePort(),
-    daprInternalGrpc: await freePort(),
-    daprMetrics: await freePort(),
-    metrics: await freePort(),
-  }
+/** Reserves unused ports for a service and its sidecar. */
+export const freeServicePorts = (): Promise<ServicePorts> =>
+  replaced(Object.values(defaultPorts.services)[0] as ServicePorts)
+
+async function replaced<Ports extends object>(ports: Ports): Promise<Ports> {
+  const found: number[] = []
+  mapPorts(ports, (port) => found.push(port))
+  for (const index of found.keys()) found[index] = await freePort()
+  return mapPorts(ports, () => found.shift() as number)
 }
 
 /**
@@ -76,25 +54,15 @@ export async function isPortFree(port: number): Promise<boolean> {
   return true
 }
 
-function listen(port: number, host = '127.0.0.1'): Promise<Server | undefined> {
-  return new Promise((resolve) => {
-    const server = createServer()
-    server.once('error', () => resolve(undefined))
-    server.listen(port, host, () => resolve(server))
-  })
+async function listen(port: number, host = '127.0.0.1'): Promise<Server | undefined> {
+  const server = createServer().listen(port, host)
+  return (await succeeds(once(server, 'listening'))) ? server : undefined
 }
 
-function answers(host: string, port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ host, port, timeout: 1_000 })
-    const done = (answer: boolean) => {
-      socket.destroy()
-      resolve(answer)
-    }
-    socket.once('connect', () => done(true))
-    socket.once('error', () => done(false))
-    socket.once('timeout', () => done(false))
-  })
+async function answers(host: string, port: number): Promise<boolean> {
+  const socket = connect({ host, port })
+  const connected = once(socket, 'connect', { signal: AbortSignal.timeout(1_000) })
+  return await succeeds(connected).finally(() => socket.destroy())
 }
 
 interface PortUse {
@@ -152,8 +120,7 @@ function portOwner(port: number): PortOwner | undefined {
 function fromProc(port: number, listens: boolean): number | undefined {
   const inodes = new Set(['tcp', 'tcp6'].flatMap((table) => socketsOn(table, port, listens)))
   if (inodes.size === 0) return undefined
-  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
-  return pids.map(Number).find((pid) => socketInodes(pid).some((inode) => inodes.has(inode)))
+  return pidsInProc().find((pid) => socketInodes(pid).some((inode) => inodes.has(inode)))
 }
 
 /**
@@ -162,40 +129,22 @@ function fromProc(port: number, listens: boolean): number | undefined {
  */
 function socketsOn(table: string, port: number, listens: boolean): string[] {
   const hex = port.toString(16).toUpperCase().padStart(4, '0')
-  try {
-    return readFileSync(`/proc/net/${table}`, 'utf8')
-      .split('\n')
-      .map((line) => line.trim().split(/\s+/))
-      .filter((fields) => fields[1]?.endsWith(`:${hex}`) && (fields[3] === '0A') === listens)
-      .map((fields) => fields[9] ?? '')
-  } catch {
-    return []
-  }
+  const lines = attempt(() => readFileSync(`/proc/net/${table}`, 'utf8').split('\n')) ?? []
+  return lines
+    .map((line) => line.trim().split(/\s+/))
+    .filter((fields) => fields[1]?.endsWith(`:${hex}`) && (fields[3] === '0A') === listens)
+    .map((fields) => fields[9] ?? '')
 }
 
+/** Leaves out descriptors that were closed in the meantime. */
 function socketInodes(pid: number): string[] {
-  try {
-    return readdirSync(`/proc/${pid}/fd`).map((fd) => socketInode(`/proc/${pid}/fd/${fd}`))
-  } catch {
-    return []
-  }
-}
-
-/** Returns an empty string if the descriptor is closed or has no socket. */
-function socketInode(descriptor: string): string {
-  try {
-    return /^socket:\[(\d+)\]$/.exec(readlinkSync(descriptor))?.[1] ?? ''
-  } catch {
-    return ''
-  }
+  const folder = `/proc/${pid}/fd`
+  const targets = (attempt(() => readdirSync(folder)) ?? []).map((fd) => attempt(() => readlinkSync(`${folder}/${fd}`)))
+  return targets.flatMap((target = '') => /^socket:\[(\d+)\]$/.exec(target)?.[1] ?? [])
 }
 
 function fromLsof(port: number, listens: boolean): number | undefined {
-  try {
-    const state = listens ? '-sTCP:LISTEN' : '-sTCP:^LISTEN'
-    const output = execFileSync('lsof', ['-nP', `-iTCP:${port}`, state, '-t'], { encoding: 'utf8' })
-    return Number(output.split('\n')[0]) || undefined
-  } catch {
-    return undefined
-  }
+  const args = ['-nP', `-iTCP:${port}`, listens ? '-sTCP:LISTEN' : '-sTCP:^LISTEN', '-t']
+  const output = attempt(() => execFileSync('lsof', args, { encoding: 'utf8' }))
+  return Number(output?.split('\n')[0]) || undefined
 }

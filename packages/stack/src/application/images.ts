@@ -16,9 +16,7 @@ export const images = {
 } as const
 
 /** Returns the name of the image of a service or of setup. The registry in this name is invented, so Docker cannot pull the image. */
-export function serviceImage(name: string): string {
-  return `localhost/${applicationName}-${name}`
-}
+export const serviceImage = (name: string): string => `localhost/${applicationName}-${name}`
 
 const storeImages = { mongodb: images.mongo, postgresql: images.postgresql }
 
@@ -26,9 +24,7 @@ export type ComposeStore = keyof typeof storeImages
 
 const commonImages: string[] = [images.base, images.node, images.kafka, images.daprd]
 
-export function stackImages(store: ComposeStore = 'mongodb'): string[] {
-  return [...commonImages, storeImages[store]]
-}
+export const stackImages = (store: ComposeStore = 'mongodb'): string[] => [...commonImages, storeImages[store]]
 
 export const everyStackImage: readonly string[] = [...commonImages, ...Object.values(storeImages)]
 

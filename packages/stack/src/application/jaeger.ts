@@ -1,5 +1,5 @@
 import { sidecarTraceVariables } from '@orderflow/service-kit/setup'
-import type { StackPorts } from './ports.ts'
+import type { StackPorts } from './services.ts'
 
 export const jaegerUrl = ({ jaeger }: Pick<StackPorts, 'jaeger'>): string => `http://localhost:${jaeger}`
 

@@ -40,9 +40,7 @@ export const localFolder = join(repository, '.stack')
 export const apiKeysFile = join(localFolder, 'auth', 'api-keys.json')
 
 /** Returns the folder of a suite's stack. The stack's logs stay there after a run. */
-export function testFolder(name: string): string {
-  return join(localFolder, 'test', name)
-}
+export const testFolder = (name: string): string => join(localFolder, 'test', name)
 
 interface Versions {
   node: string
@@ -74,15 +72,9 @@ export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {
 /** The folder of Node's compiled code. `packages/cli/node` uses it, too. */
 export const compileCacheFolder = join(localFolder, 'compile-cache')
 
-export function daprdFile(): string {
-  return join(cacheFolder(), `daprd-${versions.dapr}`, 'daprd')
-}
+export const daprdFile = (): string => join(cacheFolder(), `daprd-${versions.dapr}`, 'daprd')
 
-export function kafkaJarsFolder(): string {
-  return join(cacheFolder(), `kafka-${versions.kafka}`, 'libs')
-}
+export const kafkaJarsFolder = (): string => join(cacheFolder(), `kafka-${versions.kafka}`, 'libs')
 
 /** Returns the path of the archive of broker classes that Java has loaded and verified. */
-export function classArchiveFile(): string {
-  return join(cacheFolder(), `kafka-${versions.kafka}.jsa`)
-}
+export const classArchiveFile = (): string => join(cacheFolder(), `kafka-${versions.kafka}.jsa`)

@@ -1,7 +1,8 @@
-import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { CliError } from '../base/error.ts'
-import { replaceFile } from '../base/files.ts'
+import { readJson, replaceFile } from '../base/files.ts'
+import { withLock } from '../base/lock.ts'
 
 /**
  * The properties with which a stack was started. Later commands read them here, because their shell may have other variables, and a lost disk removes
@@ -36,15 +37,7 @@ const recordFile = (folder: string) => join(folder, 'stack.json')
 /** Returns an empty record before the first start. */
 export function readStack(folder: string): StackRecord {
   const file = recordFile(folder)
-  if (!existsSync(file)) return {}
-  try {
-    return JSON.parse(readFileSync(file, 'utf8')) as StackRecord
-  } catch (cause) {
-    throw new CliError('settings', `${file} is invalid: ${(cause as Error).message}`, {
-      nextStep: `correct ${file}, which records how the stack was started`,
-      cause,
-    })
-  }
+  return existsSync(file) ? readJson(file, ', which records how the stack was started') : {}
 }
 
 /** Changes fields of the record. The value undefined removes a field. */
@@ -59,4 +52,29 @@ export function changeStack(
 
 export function removeStack(folder: string): void {
   rmSync(recordFile(folder), { force: true })
+}
+
+/** The lock that the current work holds. Work that continues after the release does not hold it any more. */
+const current = new AsyncLocalStorage<{ folder: string; isHeld: boolean }>()
+
+/**
+ * Runs `work` while no other command starts or stops the stack, or writes a whole log to its Kafka. A command that holds the lock may call functions
+ * that take it, too.
+ */
+export async function withStackLock<Result>(
+  folder: string,
+  onProgress: (line: string) => void,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const outer = current.getStore()
+  if (outer?.isHeld && outer.folder === folder) return await work()
+  const onWait = (pid: number) => onProgress(`waiting for process ${pid}, which starts, stops or restores this stack`)
+  return await withLock(join(folder, 'run/lock'), { timeoutMs: 180_000, onWait }, async () => {
+    const lock = { folder, isHeld: true }
+    try {
+      return await current.run(lock, work)
+    } finally {
+      lock.isHeld = false
+    }
+  })
 }

@@ -1,4 +1,6 @@
+import { join } from 'node:path'
 import { CliError } from '../base/error.ts'
+import { readJson } from '../base/files.ts'
 
 /** Settings of services and sidecars: those of appsettings.json as Section__Key, and the destination of traces (components/configuration.yaml). */
 const settings = [/^[A-Z][A-Za-z]*__\w+$/, /^OTEL_\w+$/]
@@ -14,7 +16,21 @@ const ofMachine = [
 
 type Variables = Record<string, string>
 
-const select = (env: NodeJS.ProcessEnv, isSelected: (name: string) => boolean): Variables =>
+/**
+ * Returns the settings in the appsettings.json of a service as `Section__Key`.
+ * @param folder the folder of the service
+ * @throws {CliError} `settings` if the file is missing or invalid
+ */
+export function declaredSettings(folder: string): Variables {
+  const sections = readJson<Record<string, object>>(join(folder, 'appsettings.json'))
+  const settings = Object.entries(sections).flatMap(([section, keys]) =>
+    Object.entries(keys).map(([key, value]) => [`${section}__${key}`, String(value)]),
+  )
+  return Object.fromEntries(settings)
+}
+
+/** Returns the variables with a value whose names are selected. */
+export const select = (env: NodeJS.ProcessEnv, isSelected: (name: string) => boolean): Variables =>
   Object.fromEntries(
     Object.entries(env).filter((entry): entry is [string, string] => isSelected(entry[0]) && entry[1] !== undefined),
   )

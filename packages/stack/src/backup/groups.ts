@@ -7,7 +7,7 @@ import {
 } from '@orderflow/kafka-log'
 import type { Admin } from '@platformatic/kafka'
 import { CliError } from '../base/error.ts'
-import { poll, withRetries } from '../base/poll.ts'
+import { poll, withRetries } from '../base/run-tool.ts'
 import { groupMembers } from '../kafka/readiness.ts'
 import { requireAllowed } from '../kafka/topics.ts'
 

@@ -1,7 +1,7 @@
 import { type Extent, extentsOf, type KafkaConnection, withAdmin } from '@orderflow/kafka-log'
 import { settingsOf } from '@orderflow/service-kit/log'
 import { CliError } from '../base/error.ts'
-import { eventually, withRetries } from '../base/poll.ts'
+import { eventually, withRetries } from '../base/run-tool.ts'
 import { addPartitions, ensureTopics, type TopicSpec } from '../kafka/topics.ts'
 import type { Content } from './folder.ts'
 

@@ -4,12 +4,8 @@ import { isIP } from 'node:net'
 import { join } from 'node:path'
 import { removeUnfinished, replaceFile } from './files.ts'
 
-export interface CertificateFiles {
-  certificate: string
-  key: string
-}
-
-interface Certificate {
+/** A certificate and its key: the paths of both files, or both as PEM. */
+export interface CertificatePair {
   certificate: string
   key: string
 }
@@ -19,7 +15,7 @@ const dayMs = 24 * 60 * 60 * 1000
 const validDays = 820
 
 /** Returns the certificate for localhost, 127.0.0.1 and ::1. Renews it in its last week. */
-export async function localCertificate(folder: string): Promise<CertificateFiles> {
+export async function localCertificate(folder: string): Promise<CertificatePair> {
   removeUnfinished(folder)
   const files = { certificate: join(folder, 'localhost.crt'), key: join(folder, 'localhost.key') }
   if (!isUsable(files)) {
@@ -31,7 +27,7 @@ export async function localCertificate(folder: string): Promise<CertificateFiles
   return files
 }
 
-function isUsable({ certificate, key }: CertificateFiles): boolean {
+function isUsable({ certificate, key }: CertificatePair): boolean {
   return existsSync(certificate) && existsSync(key) && isLasting(readFileSync(certificate, 'utf8'))
 }
 
@@ -47,7 +43,7 @@ export function isFor(hosts: readonly string[], certificate: string): boolean {
 }
 
 /** Returns a self-signed certificate for localhost, the loopback addresses, and further names or addresses. */
-export async function makeCertificate(others: string[] = []): Promise<Certificate> {
+export async function makeCertificate(others: string[] = []): Promise<CertificatePair> {
   const names = ['localhost', '127.0.0.1', '::1', ...others]
   const altNames = names.map((name) =>
     isIP(name) ? { type: 7 as const, ip: name } : { type: 2 as const, value: name },
@@ -71,9 +67,7 @@ export async function makeCertificate(others: string[] = []): Promise<Certificat
 type Label = 'CERTIFICATE' | 'PRIVATE KEY'
 
 /** Returns the base64 body of a PEM text on one line, for an environment variable. */
-export function bodyOf(pem: string): string {
-  return pem.replaceAll(/-----[^-]+-----|\s/g, '')
-}
+export const bodyOf = (pem: string): string => pem.replaceAll(/-----[^-]+-----|\s/g, '')
 
 /** Returns a PEM text in lines of 64 characters (RFC 7468). */
 export function pemOf(label: Label, body: string): string {
@@ -82,11 +76,7 @@ export function pemOf(label: Label, body: string): string {
 }
 
 /** Returns a PEM text on one line for Kafka. The body may be a reference to a variable. */
-export function pemLine(label: Label, body: string): string {
-  return `-----BEGIN ${label}----- ${body} -----END ${label}-----`
-}
+export const pemLine = (label: Label, body: string): string => `-----BEGIN ${label}----- ${body} -----END ${label}-----`
 
 /** Returns 32 random letters, digits, - and _, which need no escape in a URI or a shell. */
-export function newSecret(): string {
-  return randomBytes(24).toString('base64url')
-}
+export const newSecret = (): string => randomBytes(24).toString('base64url')

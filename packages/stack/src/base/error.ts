@@ -85,3 +85,28 @@ export function reportError(failure: unknown): void {
   if (error.nextStep) process.stderr.write(`next: ${withGuidePaths(error.nextStep)}\n`)
   process.exitCode = error.code === 'interrupted' ? 130 : 1
 }
+
+/** Returns the result of `work`, or undefined if it throws. */
+export function attempt<Result>(work: () => Result): Result | undefined {
+  try {
+    return work()
+  } catch {
+    return undefined
+  }
+}
+
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Returns the object of a JSON text. Returns undefined for another value, and for a text that is not JSON. */
+export function objectIn(json: string): Record<string, unknown> | undefined {
+  const value: unknown = attempt(() => JSON.parse(json))
+  return isObject(value) ? value : undefined
+}
+
+/** Returns true if a promise is fulfilled, false if it is rejected. */
+export const succeeds = (promise: Promise<unknown>): Promise<boolean> =>
+  promise.then(
+    () => true,
+    () => false,
+  )

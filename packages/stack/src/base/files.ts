@@ -2,6 +2,7 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -10,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { CliError } from './error.ts'
+import { attempt, CliError } from './error.ts'
 
 /**
  * Writes a file atomically. A private file gets a private folder, and survives a failure of the machine.
@@ -30,6 +31,26 @@ export function replaceFile(file: string, text: string, mode?: number): void {
   } catch (error) {
     rmSync(temporary, { force: true })
     throw isDiskFull(error) ? diskFullError(file, error) : error
+  }
+}
+
+/** Returns the paths of all files in a folder and its subfolders. */
+export function filesIn(folder: string): string[] {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
+  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
+}
+
+/**
+ * Reads a JSON file.
+ * @param which describes the file in the next step, such as `, which records the start`
+ * @throws {CliError} `settings` if the file is missing or invalid
+ */
+export function readJson<Content>(file: string, which = ''): Content {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Content
+  } catch (cause) {
+    const nextStep = `correct ${file}${which}`
+    throw new CliError('settings', `${file}: ${(cause as Error).message}`, { nextStep, cause })
   }
 }
 
@@ -79,10 +100,6 @@ const leastBytes = 256 * 1024
 
 /** Returns true if the disk of a path is full, false for a missing path. */
 export function hasNoSpace(path: string): boolean {
-  try {
-    const { bavail, bsize } = statfsSync(path)
-    return bavail * bsize < leastBytes
-  } catch {
-    return false
-  }
+  const disk = attempt(() => statfsSync(path))
+  return disk !== undefined && disk.bavail * disk.bsize < leastBytes
 }

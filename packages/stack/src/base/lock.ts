@@ -10,7 +10,7 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { CliError } from './error.ts'
+import { attempt, CliError } from './error.ts'
 import { isDiskFull } from './files.ts'
 import { readProcessTable } from './process-table.ts'
 
@@ -19,9 +19,7 @@ interface Owner {
   startId: string
 }
 
-export function self(): Owner {
-  return { pid: process.pid, startId: readProcessTable().get(process.pid)?.startId ?? '' }
-}
+export const self = (): Owner => ({ pid: process.pid, startId: readProcessTable().get(process.pid)?.startId ?? '' })
 
 /** Compares the start id, because a new process may have the same pid. */
 export function isAlive(owner: Owner): boolean {
@@ -62,11 +60,11 @@ export async function withLock<Result>(
   }
 }
 
-/** Creates the lock with its content in one step, so that it always has an owner. */
+/** Creates the lock with its content in one step, so that it always has an owner. Returns false if the lock exists. */
 function tryLock(file: string): boolean {
   const own = `${file}.${process.pid}`
   const owner = JSON.stringify(self())
-  return create(() => {
+  try {
     try {
       writeFileSync(own, owner)
       linkSync(own, file)
@@ -74,33 +72,19 @@ function tryLock(file: string): boolean {
       if (!isDiskFull(error)) throw error
       // Even a full disk has space for a symbolic link. `make down` and `./orderflow clean` need a lock even then.
       symlinkSync(owner, file)
-    } finally {
-      rmSync(own, { force: true })
     }
-  })
-}
-
-/** Returns false if the lock exists. */
-function create(work: () => void): boolean {
-  try {
-    work()
     return true
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     return false
+  } finally {
+    rmSync(own, { force: true })
   }
 }
 
-function readOwner(file: string): Owner | undefined {
-  for (const read of [() => readFileSync(file, 'utf8'), () => readlinkSync(file)]) {
-    try {
-      return JSON.parse(read()) as Owner
-    } catch {
-      // The lock is of the other kind (file or link), or it was removed.
-    }
-  }
-  return undefined
-}
+/** Returns undefined for a removed lock. A lock is a file, or a link whose target is the owner. */
+const readOwner = (file: string): Owner | undefined =>
+  attempt(() => JSON.parse(readFileSync(file, 'utf8'))) ?? attempt(() => JSON.parse(readlinkSync(file)))
 
 /**
  * Removes the lock of a dead owner. Only one of several waiting processes can rename this lock. A process that has renamed a new lock by mistake

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
+import { attempt } from './error.ts'
 
 export interface ProcessEntry {
   pid: number
@@ -18,53 +19,43 @@ export function readProcessTable(): Map<number, ProcessEntry> {
 }
 
 export function residentBytes(pid: number): number {
-  try {
-    const kilobytes =
-      process.platform === 'linux'
-        ? /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
-        : ps('-o', 'rss=', '-p', String(pid))
-    return Number(kilobytes ?? 0) * 1024
-  } catch {
-    return 0
-  }
+  const kilobytes = attempt(() =>
+    process.platform === 'linux'
+      ? /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+      : ps('-o', 'rss=', '-p', String(pid)),
+  )
+  return Number(kilobytes ?? 0) * 1024
 }
 
 export function commandOf(pid: number): string {
-  try {
-    const words =
-      process.platform === 'linux'
-        ? readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')
-        : ps('-o', 'command=', '-p', String(pid)).trim().split(' ')
-    const [program = '', argument = ''] = words
-    return [program, argument]
-      .map((word) => word.split('/').at(-1))
-      .join(' ')
-      .trim()
-  } catch {
-    return 'unknown'
-  }
+  const words = attempt(() =>
+    process.platform === 'linux'
+      ? readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')
+      : ps('-o', 'command=', '-p', String(pid)).trim().split(' '),
+  )
+  const names = words?.slice(0, 2).map((word) => word.split('/').at(-1))
+  return names?.join(' ').trim() ?? 'unknown'
 }
 
 function readProc(): ProcessEntry[] {
   const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').slice(0, 8)
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .flatMap((name) => parseStat(name, boot) ?? [])
+  return pidsInProc().flatMap((pid) => attempt(() => parseStat(pid, boot)) ?? [])
 }
+
+export const pidsInProc = (): number[] =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
 
 /**
  * Parses /proc/PID/stat. After the command's closing parenthesis, the first fields are state, ppid and pgrp. Field 18 is the number of threads, field
  * 20 the start time. A killed process with several threads is a zombie that keeps its ports until all threads have ended.
  */
-function parseStat(pid: string, boot: string): ProcessEntry | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    if (fields[0] === 'X' || (fields[0] === 'Z' && Number(fields[17]) <= 1)) return undefined
-    return { pid: Number(pid), group: Number(fields[2]), startId: `${boot}:${fields[19]}` }
-  } catch {
-    return undefined
-  }
+function parseStat(pid: number, boot: string): ProcessEntry | undefined {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  if (fields[0] === 'X' || (fields[0] === 'Z' && Number(fields[17]) <= 1)) return undefined
+  return { pid, group: Number(fields[2]), startId: `${boot}:${fields[19]}` }
 }
 
 /** Reads `ps` on systems without /proc, such as macOS. Zombies have the state Z. */
@@ -80,20 +71,13 @@ export function readPs(printed = ps('-A', '-o', 'pid=,pgid=,stat=,lstart=')): Pr
 export const markVariable = 'ORDERFLOW_PROCESS'
 
 /** Returns the marks of live processes, by pid. Leaves out processes whose environment this user may not read. */
-export function readMarks(): Map<number, string> {
-  return process.platform === 'linux' ? marksInProc() : marksInPs()
-}
+export const readMarks = (): Map<number, string> => (process.platform === 'linux' ? marksInProc() : marksInPs())
 
 function marksInProc(): Map<number, string> {
-  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
-  const marks = pids.flatMap((pid) => {
-    try {
-      const variables = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')
-      const found = variables.find((variable) => variable.startsWith(`${markVariable}=`))
-      return found ? [[Number(pid), found.slice(markVariable.length + 1)] as const] : []
-    } catch {
-      return []
-    }
+  const marks = pidsInProc().flatMap((pid) => {
+    const variables = attempt(() => readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0'))
+    const found = variables?.find((variable) => variable.startsWith(`${markVariable}=`))
+    return found ? [[pid, found.slice(markVariable.length + 1)] as const] : []
   })
   return new Map(marks)
 }

@@ -1,7 +1,9 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { copyFileSync, existsSync, rmSync } from 'node:fs'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { CliError } from './error.ts'
 
 export interface RunToolOptions {
@@ -38,31 +40,13 @@ export async function runTool(command: string, args: string[], options: RunToolO
     if (last.length > 20) last.shift()
     options.onLine?.(line)
   })
-  const code = await new Promise<number | string>((resolve, reject) => {
-    child.once('error', reject)
-    child.once('close', (status, signal) => resolve(status ?? signal ?? 'unknown'))
-  }).finally(() => options.signal?.removeEventListener('abort', abort))
+  const [status, killedBy] = await once(child, 'close').finally(() =>
+    options.signal?.removeEventListener('abort', abort),
+  )
   if (options.signal?.aborted) throw new CliError('interrupted', 'interrupted')
-  if (code === 0) return output
+  if (status === 0) return output
   const printed = [...output.trim().split('\n').slice(-20), ...last].filter(Boolean).join('\n')
-  throw new CliError('provision-failed', `${command} ${args[0]} failed (${code}):\n${printed}`)
-}
-
-/**
- * Flags with which npm installs all packages of a folder. Without them, npm would install into npm workspaces that contain the folder. A person's
- * settings could also turn off the workspaces of the folder.
- */
-const ownPackages = (folder: string) => [`--prefix=${folder}`, '--workspaces=null']
-
-/** Installs the packages of a folder without running their scripts. `flags` are additional flags of `npm install`. */
-export async function npmInstall(folder: string, ...flags: string[]): Promise<void> {
-  const installed = join(folder, 'node_modules/.installed-lock.json')
-  // Without these files, `packages/cli/node` repeats an installation that failed.
-  for (const lock of [installed, join(folder, 'node_modules/.package-lock.json')]) rmSync(lock, { force: true })
-  const quiet = ['--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error']
-  await runTool('npm', ['install', ...ownPackages(folder), ...flags, ...quiet], { cwd: folder })
-  // `packages/cli/node` compares this copy with the lock file to find missing packages.
-  copyFileSync(join(folder, 'package-lock.json'), installed)
+  throw new CliError('provision-failed', `${command} ${args[0]} failed (${status ?? killedBy}):\n${printed}`)
 }
 
 const everyMs = 10_000
@@ -96,4 +80,84 @@ export function runInTerminal(command: string, args: string[], env: NodeJS.Proce
   if (error) throw error
   // If there is no exit code, a signal ended the program, usually that of Ctrl-C.
   return status ?? 130
+}
+
+interface PollOptions {
+  timeoutMs: number
+  /** The shortest pause between two calls, in milliseconds. */
+  everyMs?: number
+  signal?: AbortSignal | undefined
+}
+
+const startTimeoutMs = 60_000
+
+/** The time that a call may always take, in milliseconds, even if the deadline is nearer. */
+const leastAnswerMs = 1_000
+
+/**
+ * Calls `probe` until it returns neither undefined nor false. Returns undefined after `timeoutMs`, even if a call hangs.
+ * @throws {CliError} `interrupted` if the signal aborts; also throws the errors of `probe`
+ */
+export async function poll<Answer>(
+  probe: () => Answer | undefined | Promise<Answer | undefined>,
+  { timeoutMs, everyMs = 20, signal }: PollOptions,
+): Promise<Answer | undefined> {
+  const deadline = Date.now() + timeoutMs
+  for (;;) {
+    if (signal?.aborted) throw new CliError('interrupted', 'interrupted')
+    const begun = Date.now()
+    const answer = await within(Math.max(deadline - begun, leastAnswerMs), probe())
+    if (answer !== undefined && answer !== false) return answer
+    const now = Date.now()
+    if (now >= deadline) return undefined
+    // Waits longer after a slow call, because programs that are starting need the processor.
+    await pause(Math.min(Math.max(everyMs, 2 * (now - begun)), deadline - now), signal)
+  }
+}
+
+/** @throws {CliError} `interrupted` if the signal aborts */
+export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => {
+    throw new CliError('interrupted', 'interrupted')
+  })
+}
+
+async function within<Answer>(ms: number, answer: Answer | Promise<Answer>): Promise<Answer | undefined> {
+  const settled = new AbortController()
+  try {
+    return await Promise.race([answer, sleep(ms, undefined, { signal: settled.signal })])
+  } finally {
+    settled.abort()
+  }
+}
+
+/** Throws an error that names `what` if `poll` returns no answer. */
+export async function eventually<Answer>(
+  probe: () => Answer | undefined | Promise<Answer | undefined>,
+  what: string,
+  timeoutMs = 60_000,
+): Promise<Answer> {
+  const answer = await poll(probe, { timeoutMs })
+  if (answer === undefined) throw new Error(`timeout after waiting for ${what}: ${timeoutMs} ms`)
+  return answer
+}
+
+/**
+ * Repeats requests to a server that is starting.
+ * @throws {CliError} `not-ready` with the last error after a minute; any CliError of `work` immediately
+ */
+export async function withRetries<Result>(what: string, work: () => Promise<Result>, everyMs = 500): Promise<Result> {
+  let cause: unknown = 'no answer'
+  const attempt = async () => {
+    try {
+      return { result: await work() }
+    } catch (error) {
+      if (error instanceof CliError) throw error
+      cause = error
+      return undefined
+    }
+  }
+  const done = await poll(attempt, { timeoutMs: startTimeoutMs, everyMs })
+  if (done) return done.result
+  throw new CliError('not-ready', `${what} is not ready after ${startTimeoutMs / 1000} s: ${cause}`, { cause })
 }

@@ -5,9 +5,7 @@ import { withGuidePaths } from './guides.ts'
 type Style = Parameters<typeof styleText>[0]
 
 /** Colours text on a terminal, unless NO_COLOR is set. */
-export function paint(style: Style, text: string): string {
-  return styleText(style, text, { stream: process.stdout })
-}
+export const paint = (style: Style, text: string): string => styleText(style, text, { stream: process.stdout })
 
 type Colour = 'bold' | 'green' | 'red' | 'dim'
 
@@ -41,22 +39,20 @@ export function timed(): (line: string) => void {
 
 /** Returns a text such as 45 s, 3 min 20 s, 5 h 12 min or 2 d 3 h. */
 export function formatDuration(ms: number): string {
-  const seconds = Math.floor(ms / 1000)
-  const units: [number, string][] = [
-    [86_400, 'd'],
-    [3_600, 'h'],
-    [60, 'min'],
-    [1, 's'],
-  ]
-  const first = units.findIndex(([size]) => seconds >= size)
-  if (first < 0) return '0 s'
-  let rest = seconds
-  const parts = units.slice(first, first + 2).map(([size, unit]) => {
+  const sizes = { d: 86_400, h: 3_600, min: 60, s: 1 }
+  let rest = Math.floor(ms / 1000)
+  const parts = Object.entries(sizes).map(([unit, size]) => {
     const count = Math.floor(rest / size)
     rest -= count * size
     return count > 0 ? `${count} ${unit}` : ''
   })
-  return parts.filter(Boolean).join(' ')
+  const first = parts.findIndex(Boolean)
+  return first < 0
+    ? '0 s'
+    : parts
+        .slice(first, first + 2)
+        .filter(Boolean)
+        .join(' ')
 }
 
 export const logLines = 40

@@ -1,11 +1,10 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { repository } from '../application/paths.ts'
 import { CliError } from '../base/error.ts'
 import { docker } from '../provision/engine.ts'
 import { readProject } from './project.ts'
 import { composeEnvironment } from './variables.ts'
-
-export { docker }
 
 export interface Container {
   Id: string
@@ -47,10 +46,7 @@ export async function compose(files: string[], args: string[], signal?: AbortSig
     stdio: ['ignore', 'inherit', 'inherit'],
   })
   signal?.addEventListener('abort', () => child.kill('SIGINT'))
-  const code = await new Promise<number | null>((resolve, reject) => {
-    child.once('error', reject)
-    child.once('close', resolve)
-  })
+  const [code] = (await once(child, 'close')) as [number | null]
   if (code === 0) return
   // Ctrl-C also reaches Compose, because it shares our terminal. Compose then ends with 130.
   if (code === null || code === 130) throw new CliError('interrupted', 'interrupted')

@@ -6,12 +6,11 @@ import { CliError } from '../base/error.ts'
 import { withLock } from '../base/lock.ts'
 import { type RunToolOptions, runTool, withHeartbeat } from '../base/run-tool.ts'
 import type { ProvisionOptions } from '../provision/build.ts'
-import { composeMissing, engineMissing } from '../provision/engine.ts'
+import { composeMissing, docker, engineMissing } from '../provision/engine.ts'
 import { needsOf, requireTools } from '../provision/provision.ts'
 import { canAptGet } from '../provision/tools.ts'
-import { docker } from './docker.ts'
 import { buildImage, recipeHash, recipeOf } from './recipes.ts'
-import { composeEnvironment } from './variables.ts'
+import { composeEnvironment, namesInFiles } from './variables.ts'
 
 const recipeLabel = 'orderflow.recipe'
 const standInLabel = 'orderflow.stand-in'
@@ -23,11 +22,6 @@ interface PresentImage {
   origin: 'registry' | 'recipe'
   /** The program that replaces the real one in a stand-in image. */
   standIn: string | undefined
-}
-
-interface FailedPull {
-  name: string
-  reason: string
 }
 
 interface InspectedImage extends PresentImage {
@@ -44,12 +38,9 @@ export async function ensureImages(options: ProvisionOptions, names = stackImage
   if ((await missingOf(names)).length > 0) {
     await withImagesLock(options, async () => {
       const failed = await pullAll(await missingOf(names), options)
-      for (const { name, reason } of failed.slice(0, 1))
-        options.onProgress(`warning: ${name} cannot be pulled: ${reason}`)
-      await build(
-        failed.map(({ name }) => name),
-        options,
-      )
+      const [first] = failed.entries()
+      if (first) options.onProgress(`warning: ${first[0]} cannot be pulled: ${first[1]}`)
+      await build([...failed.keys()], options)
     })
   }
   return [...(await inspect(names)).values()]
@@ -82,7 +73,7 @@ export async function pullStackImages(options: ProvisionOptions, store?: Compose
   const missing = names.filter((name) => !present.has(name))
   if (missing.length === 0) return undefined
   const [failed] = await withImagesLock(options, () => pullAll(missing, options))
-  return failed && `${failed.name} cannot be pulled: ${failed.reason}`
+  return failed && `${failed[0]} cannot be pulled: ${failed[1]}`
 }
 
 export async function imageNotes(store?: ComposeStore): Promise<string[]> {
@@ -100,20 +91,17 @@ async function missingOf(names: string[]): Promise<string[]> {
   return names.filter((name) => !present.get(name)?.isCurrent)
 }
 
-/** Pulls images. Returns those that cannot be pulled, in the order of `names`. */
-async function pullAll(names: string[], options: ProvisionOptions): Promise<FailedPull[]> {
-  const failures = await Promise.all(names.map((name) => pull(name, options)))
-  return names.flatMap((name, index) => {
-    const reason = failures[index]
-    return reason === undefined ? [] : [{ name, reason }]
-  })
+/** Pulls images. Returns the reasons for those that cannot be pulled, by name, in the order of `names`. */
+async function pullAll(names: string[], options: ProvisionOptions): Promise<Map<string, string>> {
+  const reasons = await Promise.all(names.map((name) => pull(name, options)))
+  const all = names.map((name, index) => [name, reasons[index]] as const)
+  return new Map(all.filter((each): each is readonly [string, string] => each[1] !== undefined))
 }
 
 async function build(names: string[], options: ProvisionOptions): Promise<void> {
-  const recipes = names.map(recipeOf)
-  await requireTools(recipes.flatMap((recipe) => [...recipe.needs, ...needsOf(recipe.parts)]))
-  for (const [index, recipe] of recipes.entries()) {
-    const name = names[index] as string
+  const recipes = new Map(names.map((name) => [name, recipeOf(name)]))
+  await requireTools([...recipes.values()].flatMap((recipe) => [...recipe.needs, ...needsOf(recipe.parts)]))
+  for (const [name, recipe] of recipes) {
     if (recipe.from.length === 0 && !canAptGet()) throw noImages(names)
     const [before] = (await inspect([name])).values()
     const labels = { [recipeLabel]: hashOf(name), ...(recipe.standIn && { [standInLabel]: recipe.standIn }) }
@@ -134,7 +122,7 @@ const hashOf = (name: string) => recipeHash(recipeOf(name), recipeOf)
 
 async function inspect(names: string[]): Promise<Map<string, InspectedImage>> {
   const found = await Promise.all(names.map(inspectOne))
-  return new Map(found.filter((image) => image !== undefined).map((image) => [image.name, image]))
+  return new Map(found.flatMap((image) => (image ? [[image.name, image]] : [])))
 }
 
 async function inspectOne(name: string): Promise<InspectedImage | undefined> {
@@ -210,12 +198,9 @@ export async function buildServiceImages(onProgress: (line: string) => void): Pr
   })
 }
 
-const buildOptions = () => ({ cwd: repository, environment: composeEnvironment(), env: placeholders() })
-
-/**
- * Returns a placeholder for each variable that Compose needs to read docker-compose.yml. Placeholders are enough, because images contain no secrets.
- */
-function placeholders(): Record<string, string> {
-  const text = readFileSync(join(repository, 'docker-compose.yml'), 'utf8')
-  return Object.fromEntries([...text.matchAll(/\$\{(\w+):\?/g)].map(([, name = '']) => [name, 'unused']))
+/** Sets each variable that Compose needs to read its files to a placeholder, which is enough, because images contain no secrets. */
+const buildOptions = () => {
+  const required = [...namesInFiles(repository)].filter(([, isRequired]) => isRequired)
+  const env = Object.fromEntries(required.map(([name]) => [name, 'unused']))
+  return { cwd: repository, environment: composeEnvironment(), env }
 }

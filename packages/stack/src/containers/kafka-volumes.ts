@@ -2,7 +2,7 @@ import { localFolder } from '../application/paths.ts'
 import { changeStack, readStack } from '../application/stack-record.ts'
 import { brokerNames } from '../kafka/broker.ts'
 import { logLost } from '../kafka/lost-log.ts'
-import { docker } from './docker.ts'
+import { docker } from '../provision/engine.ts'
 import { type ComposeServers, type Project, readProject } from './project.ts'
 
 type ProjectServers = Pick<Project, 'name' | 'brokers'>

@@ -5,8 +5,15 @@ import { parseEnv } from 'node:util'
 import type { ComposeStore } from '../application/images.ts'
 import { jaegerVariables } from '../application/jaeger.ts'
 import { applicationName, repository } from '../application/paths.ts'
-import { brokerPorts, containerPorts, defaultPorts } from '../application/ports.ts'
-import { ofServices, type Service, services, storedServices } from '../application/services.ts'
+import {
+  brokerPorts,
+  containerPorts,
+  defaultPorts,
+  ofServices,
+  type Service,
+  services,
+  storedServices,
+} from '../application/services.ts'
 import { bodyOf, isFor, isLasting, makeCertificate, newSecret, pemOf } from '../base/credentials.ts'
 import { CliError } from '../base/error.ts'
 import { removeUnfinished, replaceFile } from '../base/files.ts'

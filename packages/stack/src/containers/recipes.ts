@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
-import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
+import { cpSync, existsSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { cp, mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { images } from '../application/images.ts'
 import { daprdFile, kafkaJarsFolder, templateFile, versions } from '../application/paths.ts'
+import { filesIn } from '../base/files.ts'
 import { runTool, withHeartbeat } from '../base/run-tool.ts'
 import { checkHash, hashOf, type Provisioned, type ProvisionOptions } from '../provision/build.ts'
 import {
@@ -114,7 +115,7 @@ async function addNode(context: string, { signal }: ProvisionOptions): Promise<v
 export function recipeHash(recipe: Recipe, recipeOf: (image: string) => Recipe): string {
   const hash = createHash('sha256')
   const add = (...parts: string[]) => hash.update(JSON.stringify(parts))
-  for (const file of filesOf(recipe.folder)) {
+  for (const file of filesIn(recipe.folder).sort()) {
     const isExecutable = (statSync(file).mode & 0o100) !== 0
     add('file', relative(recipe.folder, file), String(isExecutable), readFileSync(file, 'utf8'))
   }
@@ -123,14 +124,6 @@ export function recipeHash(recipe: Recipe, recipeOf: (image: string) => Recipe):
   hash.update(JSON.stringify(['content', ...recipe.content]))
   add('stand-in', recipe.standIn ?? '')
   return hash.digest('hex').slice(0, 16)
-}
-
-function filesOf(folder: string): string[] {
-  const entries = readdirSync(folder, { withFileTypes: true, recursive: true })
-  return entries
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .sort()
 }
 
 /** Builds an image in a temporary folder. Unchanged layers come from Docker's cache. */

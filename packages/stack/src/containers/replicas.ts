@@ -1,10 +1,9 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { localFolder, repository } from '../application/paths.ts'
-import { loopbacks } from '../application/ports.ts'
-import { ofServices, type Service, serviceNamed, sidecarOf } from '../application/services.ts'
+import { loopbacks, ofServices, type Service, serviceNamed, sidecarOf } from '../application/services.ts'
 import { replaceFile } from '../base/files.ts'
-import { docker } from './docker.ts'
+import { docker } from '../provision/engine.ts'
 import { defaultServers, filesOf, readProject } from './project.ts'
 
 type ReplicaCounts = Record<string, number>
@@ -16,6 +15,9 @@ export function podOf(service: Service, number = 1): [pod: string, sidecar: stri
   const suffix = number > 1 ? `-${number}` : ''
   return [`${service.role}-pod${suffix}`, `${sidecarOf(service)}${suffix}`, `${service.name}${suffix}`]
 }
+
+/** Returns the name of the first replica of a container. */
+export const withoutNumber = (container: string): string => container.replace(/-\d+$/, '')
 
 /** Returns the names of the containers of each replica of a service. */
 export function podsOf(service: Service): ReturnType<typeof podOf>[] {
@@ -96,8 +98,7 @@ export async function expectedContainers(): Promise<string[]> {
 export function readReplicaCounts(): ReplicaCounts {
   if (!existsSync(additionsFile)) return ofServices(({ replicas }) => replicas)
   const added = Object.keys((JSON.parse(readFileSync(additionsFile, 'utf8')) as ComposeModel).services)
-  const isReplicaOf = (name: string) => (other: string) => other.replace(/-\d+$/, '') === name
-  return ofServices(({ name }) => 1 + added.filter(isReplicaOf(name)).length)
+  return ofServices(({ name }) => 1 + added.filter((other) => withoutNumber(other) === name).length)
 }
 
 export function removeAdditions(): void {
@@ -108,6 +109,4 @@ export function composeFiles(): string[] {
   return [...withoutAdditions(), ...(existsSync(additionsFile) ? [additionsFile] : [])]
 }
 
-function withoutAdditions(): string[] {
-  return filesOf(readProject() ?? defaultServers).map((file) => join(repository, file))
-}
+const withoutAdditions = (): string[] => filesOf(readProject() ?? defaultServers).map((file) => join(repository, file))

@@ -1,10 +1,11 @@
-import { readinessCommand, type Service, services } from '../application/services.ts'
+import { readinessCommand, services } from '../application/services.ts'
 import { CliError } from '../base/error.ts'
 import { colouredTable, formatDuration } from '../base/terminal.ts'
+import { docker } from '../provision/engine.ts'
 import type { Readiness, ServiceProbe, StackStatus } from '../runner.ts'
-import { type Container, containersOf, containersOfCheckout, docker, serviceOf } from './docker.ts'
+import { type Container, containersOf, containersOfCheckout, serviceOf } from './docker.ts'
 import type { Project } from './project.ts'
-import { expectedContainers, podOf } from './replicas.ts'
+import { expectedContainers, withoutNumber } from './replicas.ts'
 
 interface Row {
   name: string
@@ -46,9 +47,7 @@ export function rowsOf(expected: string[], containers: Container[]): Row[] {
 }
 
 /** A failed container is treated as running, because Docker restarts it. */
-export function isStopped(rows: Row[]): boolean {
-  return !rows.some(({ runs }) => runs)
-}
+export const isStopped = (rows: Row[]): boolean => !rows.some(({ runs }) => runs)
 
 function unwell(rows: Row[]): string[] {
   return rows.filter(({ isWell }) => !isWell).map(({ name, state }) => `${name} (${state})`)
@@ -76,16 +75,11 @@ function stateOf({ State }: Container): string {
 export async function runningServices(): Promise<ServiceProbe[]> {
   const running = (await containersOfCheckout()).filter(({ State }) => State.Status === 'running')
   return running.flatMap((container) => {
-    const service = services.find((each) => isReplicaOf(serviceOf(container), each))
+    const service = services.find(({ name }) => name === withoutNumber(serviceOf(container)))
     if (!service) return []
     // biome-ignore lint/plugin/no-spread-arguments: four arguments
     const printed = () => docker('exec', container.Id, ...readinessCommand(service))
     const ask = async () => JSON.parse(await printed()) as Readiness
     return [{ name: serviceOf(container), ask }]
   })
-}
-
-function isReplicaOf(container: string, service: Service): boolean {
-  const [, , first] = podOf(service)
-  return container === first || (container.startsWith(`${first}-`) && /^\d+$/.test(container.slice(first.length + 1)))
 }

@@ -1,17 +1,16 @@
 import { type ComposeStore, images, stackImages } from '../application/images.ts'
 import { localFolder, repository } from '../application/paths.ts'
 import { services } from '../application/services.ts'
-import { withStackLock } from '../application/stack-lock.ts'
-import { CliError } from '../base/error.ts'
-import { poll, withRetries } from '../base/poll.ts'
-import { withHeartbeat } from '../base/run-tool.ts'
+import { withStackLock } from '../application/stack-record.ts'
+import { CliError, succeeds } from '../base/error.ts'
+import { poll, withHeartbeat, withRetries } from '../base/run-tool.ts'
 import type { Brokers } from '../kafka/broker.ts'
 import { brokersMissing, type Missing, untilAllConsume } from '../kafka/readiness.ts'
 import { ensureTopics, topics } from '../kafka/topics.ts'
 import type { ProvisionOptions } from '../provision/build.ts'
-import { composeMissing, engineMissing } from '../provision/engine.ts'
+import { composeMissing, docker, engineMissing } from '../provision/engine.ts'
 import type { KafkaOptions, ProgressOptions } from '../runner.ts'
-import { type Container, compose, containersOf, docker, serviceOf } from './docker.ts'
+import { type Container, compose, containersOf, serviceOf } from './docker.ts'
 import { buildServiceImages, ensureImages, pull } from './images.ts'
 import { isRecorded, recordBrokers, recordVolumes, requireLog } from './kafka-volumes.ts'
 import {
@@ -171,17 +170,13 @@ async function addObservers(options: ProvisionOptions): Promise<void> {
   for (const { name, standIn } of await ensureImages(options, [images.jaeger, images.prometheus])) {
     if (standIn) options.onProgress(`warning: ${name} is a stand-in: ${standIn}`)
   }
-  const withoutGrafana = (await isHere(images.grafana)) ? undefined : await pull(images.grafana, options)
+  const withoutGrafana = (await succeeds(docker('image', 'inspect', images.grafana)))
+    ? undefined
+    : await pull(images.grafana, options)
   if (withoutGrafana)
     options.onProgress(`starting without Grafana, because its image cannot be pulled: ${withoutGrafana}`)
   recordObservers(withoutGrafana ? ['observe'] : ['observe', 'grafana'])
 }
-
-const isHere = (image: string) =>
-  docker('image', 'inspect', image).then(
-    () => true,
-    () => false,
-  )
 
 /**
  * Kills and restarts containers that started before their pod, and returns their names. Such containers still use the network of the pod's previous

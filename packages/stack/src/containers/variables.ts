@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { repository } from '../application/paths.ts'
-import { requireSameVariables } from '../application/variables.ts'
+import { requireSameVariables, select } from '../application/variables.ts'
 import { CliError } from '../base/error.ts'
 import { replaceFile } from '../base/files.ts'
 import { envFile, filesOf, withVariables } from './project.ts'
@@ -14,7 +14,7 @@ const project = 'COMPOSE_PROJECT_NAME'
 const selectors = [project, 'COMPOSE_FILE', 'COMPOSE_PROFILES']
 
 /** Returns the names of all variables that Compose reads in the Compose files. The value is true for variables that must have a value. */
-function namesInFiles(folder: string): Map<string, boolean> {
+export function namesInFiles(folder: string): Map<string, boolean> {
   const files = filesOf({ store: 'postgresql', brokers: 3 }, folder).map((file) => join(folder, file))
   const text = files
     .filter((file) => existsSync(file))
@@ -30,19 +30,16 @@ function namesInFiles(folder: string): Map<string, boolean> {
 /** Returns the values of a shell for variables of `.env`. An empty value removes a variable, except a required one. */
 export function givenVariables(env: NodeJS.ProcessEnv, folder = repository): Variables {
   const names = namesInFiles(folder)
-  return Object.fromEntries(
-    Object.entries(env).filter((entry): entry is [string, string] => {
-      const [name, value] = entry
-      const isRequired = names.get(name) ?? name === project
-      return value !== undefined && (names.has(name) || name === project) && !(isRequired && value === '')
-    }),
-  )
+  return select(env, (name) => {
+    const isRequired = names.get(name) ?? name === project
+    return (names.has(name) || name === project) && !(isRequired && env[name] === '')
+  })
 }
 
 /** Returns the environment in which Compose reads variables only from `.env`. A shell would replace them for one command. */
 export function composeEnvironment(env: NodeJS.ProcessEnv = process.env, folder = repository): NodeJS.ProcessEnv {
   const names = namesInFiles(folder)
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !names.has(name) && !selectors.includes(name)))
+  return select(env, (name) => !names.has(name) && !selectors.includes(name))
 }
 
 /**

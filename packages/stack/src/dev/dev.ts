@@ -2,14 +2,13 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { requireFreePorts } from '../application/free-ports.ts'
 import { localFolder } from '../application/paths.ts'
-import { localPorts } from '../application/ports.ts'
-import { entryOf, serviceNamed, services } from '../application/services.ts'
+import { entryOf, localPorts, serviceNamed, services } from '../application/services.ts'
 import { CliError } from '../base/error.ts'
 import { withLock } from '../base/lock.ts'
 import { print as printLine } from '../base/terminal.ts'
 import { asProcesses } from '../processes/as-processes.ts'
-import { followLog, prefixesOf } from '../processes/logs.ts'
-import { createPlan, type Servers, serversFrom } from '../processes/plan.ts'
+import { prefixesOf, printTail } from '../processes/logs.ts'
+import { createPlan, logFile, type Servers, serversFrom } from '../processes/plan.ts'
 import { processState, recordedNames } from '../processes/process/control.ts'
 import { processSpecs } from '../processes/process/spec.ts'
 import { startStack } from '../processes/up.ts'
@@ -17,9 +16,8 @@ import type { ProgressOptions } from '../runner.ts'
 import { runningRunner } from '../runners.ts'
 import { chooseServers } from '../start.ts'
 import { watchChanges } from './changes.ts'
-import { createHandler } from './handler.ts'
 import { readableLines } from './log-lines.ts'
-import { createRestarts } from './restarts.ts'
+import { createHandler, createRestarts } from './restarts.ts'
 import { watchTypes } from './types.ts'
 
 interface DevOptions extends ProgressOptions {
@@ -95,7 +93,9 @@ async function start({ names, inspected, servers, rebuild, onProgress, signal }:
   const restarts = createRestarts(started, names, print, either)
   const handle = createHandler(restarts, print, either)
   const logs = names.map((name) =>
-    followLog(localFolder, name, { prefix: prefixOf(name), linesOf: readableLines, signal: either }),
+    printTail(logFile(localFolder, name), {
+      ...{ prefix: prefixOf(name), linesOf: readableLines, lines: 0, follow: true, signal: either },
+    }),
   )
   const types = watchTypes(say('types'), either)
   try {

@@ -1,3 +1,4 @@
+import { objectIn } from '../base/error.ts'
 import { paint } from '../base/terminal.ts'
 
 const levels: Record<string, Parameters<typeof paint>[0]> = {
@@ -32,11 +33,7 @@ export function readableLines(line: string): string[] {
 const textOf = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
 
 function parse(line: string): (LogRecord & Record<string, unknown>) | undefined {
-  if (!line.startsWith('{')) return undefined
-  try {
-    const record = JSON.parse(line) as LogRecord & Record<string, unknown>
-    return typeof record.level === 'string' && typeof record.time === 'string' ? record : undefined
-  } catch {
-    return undefined
-  }
+  const record = line.startsWith('{') ? objectIn(line) : undefined
+  const isRecord = typeof record?.level === 'string' && typeof record.time === 'string'
+  return isRecord ? (record as LogRecord & Record<string, unknown>) : undefined
 }

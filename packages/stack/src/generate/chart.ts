@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs'
 import { images } from '../application/images.ts'
 import { applicationName, imagePath, packagesVersion, programFile, templateFile } from '../application/paths.ts'
-import { defaultPorts } from '../application/ports.ts'
 import {
+  defaultPorts,
   entryOf,
   isKnownBySignature,
   operateProgram,

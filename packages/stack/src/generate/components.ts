@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { repository } from '../application/paths.ts'
 import {
   consumerComponents,
+  entryOf,
   outsideEvents,
   publishingComponent,
   type Service,
@@ -11,6 +11,7 @@ import {
   type Urgency,
 } from '../application/services.ts'
 import { filledIn, generated, generatedFrom } from '../application/templates.ts'
+import { declaredSettings } from '../application/variables.ts'
 import { CliError } from '../base/error.ts'
 
 /** Returns components/kafka.yaml. Only the first component has the comments of the template. */
@@ -92,9 +93,5 @@ export function publishersFile(all = services): string {
   return `${JSON.stringify(content, null, 2)}\n`
 }
 
-export function appIdOf({ folder }: Service): string {
-  const { App } = JSON.parse(readFileSync(join(repository, folder, 'appsettings.json'), 'utf8')) as {
-    App: { Id: string }
-  }
-  return App.Id.toLowerCase()
-}
+export const appIdOf = ({ folder }: Service): string =>
+  entryOf(declaredSettings(join(repository, folder)), 'App__Id').toLowerCase()

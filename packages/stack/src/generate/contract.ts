@@ -42,13 +42,8 @@ const topicsWithEvents = (app: Application = application) =>
 export function topicConstants(app?: Application): string {
   const constants = topicsWithEvents(app).map(({ name, constant, events }) => {
     if (!isIdentifier(constant)) {
-      throw new CliError(
-        'usage',
-        `/topics/${name} of services.json would define the constant ${constant}, which is reserved`,
-        {
-          nextStep: 'add a "constant" with another name to the topic',
-        },
-      )
+      const problem = `/topics/${name} of services.json would define the constant ${constant}, which is reserved`
+      throw new CliError('usage', problem, { nextStep: 'add a "constant" with another name to the topic' })
     }
     const doc = events.length > 0 ? `Topic of ${events.join(', ')}.` : 'Topic without an event.'
     return `/** ${doc} */\nexport const ${constant} = '${name}'\n`

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { packageFile } from '../application/paths.ts'
-import { defaultPorts } from '../application/ports.ts'
-import { entryOf, services } from '../application/services.ts'
+import { defaultPorts, entryOf, services } from '../application/services.ts'
+import { attempt } from '../base/error.ts'
+import { jsonWithShortLists } from '../base/layout.ts'
 
 const allServices = 'All services'
 const prefix = 'Attach to '
@@ -29,7 +30,7 @@ interface LaunchFile {
  * comments unchanged, because writing it would remove the comments.
  */
 export function launchFile(text: string | undefined): string {
-  const current = text === undefined ? newLaunchFile() : parse(text)
+  const current = text === undefined ? newLaunchFile() : attempt((): LaunchFile => JSON.parse(text))
   if (!current) return text as string
   const { configurations, compounds = [], ...others } = current
   const isOwn = ({ name }: Named) => name === allServices || name.startsWith(prefix)
@@ -54,26 +55,7 @@ export function launchFile(text: string | undefined): string {
     ],
   }
   if (text !== undefined && isDeepStrictEqual(launch, current)) return text
-  return `${withShortLists(JSON.stringify(launch, null, 2))}\n`
-}
-
-/** The longest line of the formatter. */
-const lineWidth = 120
-
-/** Writes each list of texts on one line if it fits there, as the formatter does. */
-function withShortLists(json: string): string {
-  return json.replaceAll(/^ *"\w+": \[\n(?: *"[^"\n]*",?\n)+ *\],?$/gm, (list) => {
-    const line = list.replaceAll(/\n */g, ' ').replace('[ ', '[').replace(' ]', ']')
-    return line.length > lineWidth ? list : line
-  })
-}
-
-function parse(text: string): LaunchFile | undefined {
-  try {
-    return JSON.parse(text) as LaunchFile
-  } catch {
-    return undefined
-  }
+  return `${jsonWithShortLists(launch)}\n`
 }
 
 function newLaunchFile(): LaunchFile {

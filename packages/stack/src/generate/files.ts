@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { isInstalled, programFile, repository, versions } from '../application/paths.ts'
-import { defaultPorts } from '../application/ports.ts'
 import {
   application,
   consumerComponents,
+  defaultPorts,
   doesConsume,
   entryOf,
   publishingComponent,
@@ -28,8 +28,7 @@ import {
   scopesOf,
   subscriptionsFile,
 } from './components.ts'
-import { composeFile, composePostgresqlFile, dockerfile } from './compose.ts'
-import { composeBrokersFile } from './compose-brokers.ts'
+import { composeBrokersFile, composeFile, composePostgresqlFile, dockerfile } from './compose.ts'
 import { asyncApiFile, bundledSchemas, topicConstants, topicsFile } from './contract.ts'
 import { launchFile, runConfigurations } from './editors.ts'
 import { alertsFile, dashboardFile } from './objective.ts'

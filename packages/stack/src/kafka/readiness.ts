@@ -9,7 +9,7 @@ import {
 } from '@orderflow/kafka-log'
 import type { Admin, Group } from '@platformatic/kafka'
 import { doesConsume, serviceNamed, services } from '../application/services.ts'
-import { withRetries } from '../base/poll.ts'
+import { withRetries } from '../base/run-tool.ts'
 import { partitionCounts, requireAllowed } from './topics.ts'
 
 /** The condition that is not met yet. */

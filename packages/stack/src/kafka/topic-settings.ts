@@ -1,6 +1,6 @@
 import { type KafkaConnection, withAdmin } from '@orderflow/kafka-log'
 import { topicResource } from '@orderflow/service-kit/log'
-import { eventually } from '../base/poll.ts'
+import { eventually } from '../base/run-tool.ts'
 
 /** The settings of a topic to change. The value undefined restores the default of the broker. */
 export type SettingChanges = Readonly<Record<string, string | undefined>>

@@ -11,7 +11,7 @@ import { deadLetterSettings, eventSettings, settingDifferences, type TopicSettin
 import type { Admin } from '@platformatic/kafka'
 import { doesConsume, partitions, type Surroundings, services } from '../application/services.ts'
 import { CliError } from '../base/error.ts'
-import { withRetries } from '../base/poll.ts'
+import { withRetries } from '../base/run-tool.ts'
 
 export interface TopicSpec {
   name: string

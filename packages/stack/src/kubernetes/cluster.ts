@@ -102,18 +102,12 @@ export async function helm(cluster: Cluster, args: string[], options: RunOptions
   return await execute('helm', [...args, ...target], options, cluster)
 }
 
-interface CurrentContext {
-  context: string
-  server: string
-  namespace: string | undefined
-}
-
 /**
  * Reads the kubeconfig; the cluster is not called.
  * @param asked the name of a context; undefined means the current context
  * @throws {CliError} `usage` without such a context
  */
-export async function readContext(asked: string | undefined): Promise<CurrentContext> {
+export async function readContext(asked: string | undefined) {
   const args = ['config', 'view', '--minify', '--output', 'json', ...(asked ? ['--context', asked] : [])]
   const output = await execute('kubectl', args, {}, undefined).catch((error: CliError) => {
     if (error.code === 'tools-missing') throw error
@@ -166,18 +160,16 @@ const awayPattern =
 
 /** The message has only the program's errors: its arguments and its output may contain values of the cluster. */
 function failure(program: 'kubectl' | 'helm', error: ProgramError, cluster: Cluster | undefined): CliError {
-  if (error.code === 'ENOENT') return missingProgram(program)
+  if (error.code === 'ENOENT') {
+    const nextStep = `${installation[program]}, then run this again`
+    return new CliError('tools-missing', `${program} is not installed`, { nextStep })
+  }
   if (error.name === 'AbortError') return new CliError('interrupted', 'interrupted')
   const lines = (error.stderr ?? '').trim().split('\n').filter(Boolean)
   const last = lines.at(-1) ?? ''
   if (cluster && (error.killed || awayPattern.test(last))) {
-    return new CliError(
-      'unreachable',
-      `the cluster of context ${cluster.context} does not answer: ${last || 'no answer in time'}`,
-      {
-        nextStep: retireStep,
-      },
-    )
+    const problem = `the cluster of context ${cluster.context} does not answer: ${last || 'no answer in time'}`
+    return new CliError('unreachable', problem, { nextStep: retireStep })
   }
   if (cluster && /context .* does not exist/.test(last)) return noContext(cluster.context)
   const text = lines.slice(-20).join('\n') || `it ended with ${error.code}`
@@ -189,23 +181,14 @@ const installation = {
   helm: 'install Helm (https://helm.sh/docs/intro/install/)',
 }
 
-function missingProgram(program: 'kubectl' | 'helm'): CliError {
-  return new CliError('tools-missing', `${program} is not installed`, {
-    nextStep: `${installation[program]}, then run this again`,
-  })
-}
-
 /** Returns the reason why this machine cannot use a cluster, with the next step. */
 export async function programMissing(): Promise<CliError | undefined> {
   for (const [program, args] of [
     ['kubectl', ['version', '--client']],
     ['helm', ['version', '--short']],
   ] as const) {
-    const error = await execute(program, [...args], {}, undefined).then(
-      () => undefined,
-      (cause: CliError) => cause,
-    )
-    if (error) return error
+    const error = await execute(program, [...args], {}, undefined).catch((cause: CliError) => cause)
+    if (error instanceof CliError) return error
   }
   return undefined
 }

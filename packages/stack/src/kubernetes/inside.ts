@@ -1,12 +1,11 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { applicationName, imagePath, programFile } from '../application/paths.ts'
-import { defaultPorts } from '../application/ports.ts'
-import { entryOf, ofServices, operateProgram, type Service } from '../application/services.ts'
+import { defaultPorts, entryOf, ofServices, operateProgram, type Service } from '../application/services.ts'
 import { CliError } from '../base/error.ts'
-import { poll } from '../base/poll.ts'
-import { runInTerminal } from '../base/run-tool.ts'
+import { poll, runInTerminal } from '../base/run-tool.ts'
 import { kafkaPasswords } from '../containers/project.ts'
 import { kafkaConnection } from '../kafka/connection.ts'
 import { publishUser } from '../kafka/rights.ts'
@@ -206,8 +205,6 @@ async function executeIn(
       if (!isNoise(line)) process.stderr.write(`${line}\n`)
     })
   }
-  return await new Promise<number>((resolve, reject) => {
-    child.once('error', reject)
-    child.once('close', (code) => resolve(code ?? 130))
-  })
+  const [code] = (await once(child, 'close')) as [number | null]
+  return code ?? 130
 }

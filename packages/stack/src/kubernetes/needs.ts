@@ -5,55 +5,34 @@ import { CliError } from '../base/error.ts'
 import { type Cluster, kubectl, readContext, readRecord } from './cluster.ts'
 import { type Values, valuesFile } from './values.ts'
 
-interface Need {
-  isNeeded: (values: Values) => boolean
-  /** The group of the API that the product adds to the cluster. */
-  group: string
-  product: string
-  nextStep: string
-}
+const orSet = (install: string, instead: string) => `${install}, or set ${instead} in ${valuesFile}`
 
 const daprStep = `install Dapr: dapr init --kubernetes --wait --runtime-version ${versions.dapr}; or set sidecar: native in ${valuesFile}`
+const kedaStep = orSet('install KEDA (https://keda.sh/docs/latest/deploy/)', 'scaling.enabled: false')
+const strimziStep = orSet('install Strimzi (https://strimzi.io/quickstarts/)', 'strimzi.enabled: false')
+const gatewayStep = orSet('install a gateway (https://gateway-api.sigs.k8s.io/guides/)', 'route.enabled: false')
+const prometheusStep = orSet(
+  'install the Prometheus Operator (https://prometheus-operator.dev/docs/getting-started/installation/)',
+  'monitoring.enabled: false',
+)
 
-const needs: readonly Need[] = [
-  { isNeeded: ({ sidecar }) => sidecar === 'injected', group: 'dapr.io', product: 'Dapr', nextStep: daprStep },
-  {
-    isNeeded: ({ scaling }) => scaling.enabled,
-    group: 'keda.sh',
-    product: 'KEDA',
-    nextStep: `install KEDA (https://keda.sh/docs/latest/deploy/), or set scaling.enabled: false in ${valuesFile}`,
-  },
-  {
-    isNeeded: ({ strimzi }) => strimzi.enabled,
-    group: 'kafka.strimzi.io',
-    product: 'Strimzi',
-    nextStep: `install Strimzi (https://strimzi.io/quickstarts/), or set strimzi.enabled: false in ${valuesFile}`,
-  },
-  {
-    isNeeded: ({ route }) => route.enabled,
-    group: 'gateway.networking.k8s.io',
-    product: 'the Gateway API',
-    nextStep: `install a gateway (https://gateway-api.sigs.k8s.io/guides/), or set route.enabled: false in ${valuesFile}`,
-  },
-  {
-    isNeeded: ({ monitoring }) => monitoring.enabled,
-    group: 'monitoring.coreos.com',
-    product: 'the Prometheus Operator',
-    nextStep: `install the Prometheus Operator (https://prometheus-operator.dev/docs/getting-started/installation/), or set monitoring.enabled: false in ${valuesFile}`,
-  },
+/** The groups of the API that products add to the cluster, and the next step without the product. */
+const needs: readonly [isNeeded: (values: Values) => boolean, group: string, product: string, nextStep: string][] = [
+  [({ sidecar }) => sidecar === 'injected', 'dapr.io', 'Dapr', daprStep],
+  [({ scaling }) => scaling.enabled, 'keda.sh', 'KEDA', kedaStep],
+  [({ strimzi }) => strimzi.enabled, 'kafka.strimzi.io', 'Strimzi', strimziStep],
+  [({ route }) => route.enabled, 'gateway.networking.k8s.io', 'the Gateway API', gatewayStep],
+  [({ monitoring }) => monitoring.enabled, 'monitoring.coreos.com', 'the Prometheus Operator', prometheusStep],
 ]
 
 /** @throws {CliError} `usage` unless the values name Kafka */
 export function requireKafka({ kafka }: Values): void {
   if (kafka.brokers) return
-  throw new CliError(
-    'usage',
-    `${valuesFile} must name your Kafka (kafka.brokers), because the chart installs only services`,
-    {
-      nextStep: `to try the system, follow docs/first-cluster.md. Otherwise install Kafka with SCRAM-SHA-512 and TLS, such as Strimzi (https://strimzi.io/quickstarts/). Then write to ${valuesFile}:
+  const problem = `${valuesFile} must name your Kafka (kafka.brokers), because the chart installs only services`
+  throw new CliError('usage', problem, {
+    nextStep: `to try the system, follow docs/first-cluster.md. Otherwise install Kafka with SCRAM-SHA-512 and TLS, such as Strimzi (https://strimzi.io/quickstarts/). Then write to ${valuesFile}:
   kafka: { brokers: "HOST:PORT,HOST:PORT", ca: { name: SECRET } }`,
-    },
-  )
+  })
 }
 
 /** @throws {CliError} `usage` if the values keep services stopped. `make up REBUILD=1` sets this value only while it needs it */
@@ -67,7 +46,7 @@ export function requireNoRebuild({ rebuild }: Pick<Values, 'rebuild'>): void {
 /** @throws {CliError} `tools-missing` with the product that the cluster lacks */
 export async function requireProducts(cluster: Cluster, values: Values): Promise<void> {
   const { groups } = JSON.parse(await kubectl(cluster, ['get', '--raw', '/apis'])) as { groups: { name: string }[] }
-  for (const { isNeeded, group, product, nextStep } of needs) {
+  for (const [isNeeded, group, product, nextStep] of needs) {
     if (!isNeeded(values) || groups.some(({ name }) => name === group)) continue
     throw new CliError('tools-missing', `the cluster lacks ${product}`, { nextStep })
   }

@@ -1,6 +1,6 @@
 import { storedServices } from '../application/services.ts'
 import { CliError } from '../base/error.ts'
-import { pause } from '../base/poll.ts'
+import { pause } from '../base/run-tool.ts'
 import { timed } from '../base/terminal.ts'
 import type { ProgressOptions } from '../runner.ts'
 import { type Cluster, kubectl, kubectlJson, releaseSelector } from './cluster.ts'

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { apiKeysFile } from '../application/paths.ts'
 import { requireStoresUnused, services, storedServices } from '../application/services.ts'
 import { CliError } from '../base/error.ts'
-import { poll } from '../base/poll.ts'
+import { poll } from '../base/run-tool.ts'
 import type { ProgressOptions } from '../runner.ts'
 import {
   type Cluster,

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
 import { repository } from '../application/paths.ts'
-import { CliError } from '../base/error.ts'
+import { CliError, isObject } from '../base/error.ts'
 
 export type KubernetesStore = 'mongodb' | 'postgresql'
 
@@ -55,18 +55,14 @@ function read(file: string): Tree {
     })
   }
   if (values === null) return {}
-  if (isTree(values)) return values
+  if (isObject(values)) return values
   throw new CliError('usage', `${file} has no object`, { nextStep: 'see chart/values.yaml for the values' })
 }
 
 function merged(defaults: Tree, own: Tree): Tree {
   const entries = Object.entries(own).map(([key, value]) => {
     const before = defaults[key]
-    return [key, isTree(before) && isTree(value) ? merged(before, value) : value]
+    return [key, isObject(before) && isObject(value) ? merged(before, value) : value]
   })
   return { ...defaults, ...Object.fromEntries(entries) }
-}
-
-function isTree(value: unknown): value is Tree {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,24 +1,29 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { programFile, repository } from '../application/paths.ts'
-import type { ServicePorts } from '../application/ports.ts'
-import { application, services } from '../application/services.ts'
-import { CliError } from '../base/error.ts'
+import { application, type ServicePorts, services } from '../application/services.ts'
+import { attempt, CliError } from '../base/error.ts'
+import { filesIn, replaceFile } from '../base/files.ts'
 import { withMember } from '../base/json.ts'
-import { npmInstall, runTool } from '../base/run-tool.ts'
+import { runTool } from '../base/run-tool.ts'
 import { print } from '../base/terminal.ts'
 import { brokersFile, postgresqlFile } from '../containers/project.ts'
 import { generatedPaths } from '../generate/files.ts'
-import { snapshotOf } from './snapshot.ts'
 import { heardEvent, serviceFiles } from './template.ts'
 
 /**
  * Runs `make new-service`. After a failure, all files are the same as before.
  * @param event by default the first answer of the first reaction in services.json
+ * @param install installs the packages of a folder, with additional flags of `npm install`
  * @throws {CliError} `usage` for an invalid or used name, or an unknown event
  */
-export async function newService(name: string, event: string | undefined, signal: AbortSignal): Promise<void> {
+export async function newService(
+  name: string,
+  event: string | undefined,
+  install: (folder: string, ...flags: string[]) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
   const heard = heardEvent(event)
   const ports = nextPorts()
   const files = serviceFiles(name, heard)
@@ -28,7 +33,11 @@ export async function newService(name: string, event: string | undefined, signal
   const registered = withService(readFileSync(registry, 'utf8'), name, { ...ports, topic: heard.topic })
   const undo = undoCommand(repository, name)
 
-  await orRestore(name, await generatedPaths(), signal, () => create(name, files, registered, signal))
+  await orRestore(name, await generatedPaths(), signal, async () => {
+    await create(name, files, registered, signal)
+    // Makes the folder an npm workspace. All packages are installed already, so npm needs no network.
+    await install(repository, '--offline')
+  })
 
   for (const path of files.keys()) print(`written: ${name}/${path}`)
   print(`written: components/subscriptions.${name}.yaml`)
@@ -50,17 +59,11 @@ async function create(
   signal: AbortSignal,
 ): Promise<void> {
   const run = (...args: string[]) => runTool(process.execPath, args, { cwd: repository, signal })
-  for (const [path, text] of files) {
-    const file = join(repository, name, path)
-    mkdirSync(dirname(file), { recursive: true })
-    writeFileSync(file, text)
-  }
+  for (const [path, text] of files) replaceFile(join(repository, name, path), text)
   writeFileSync(registry, registered)
   await run('node_modules/.bin/biome', 'check', '--write', name)
   // Generates files in a new process, because this process has already read the old services.json.
   await run(programFile('#generate'))
-  // Makes the folder an npm workspace. All packages are installed already, so npm needs no network.
-  await npmInstall(repository, '--offline')
 }
 
 /** @param generated the paths of generated files, because `generate` also writes those that are out of date for another reason */
@@ -104,17 +107,10 @@ export const changed = [
 export function undoCommand(folder: string, name: string): string | undefined {
   const git = (...args: string[]) =>
     execFileSync('git', args, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
-  try {
-    const state = git('stash', 'create') || git('rev-parse', 'HEAD')
-    const files = [
-      name,
-      ...['components', 'chart/files/components'].map((folder) => `${folder}/subscriptions.${name}.yaml`),
-      `.run/attach-to-${name}.run.xml`,
-    ]
-    return `git restore --source=${state.slice(0, 12)} ${changed.join(' ')} && git clean -fdx ${files.join(' ')}`
-  } catch {
-    return undefined
-  }
+  const state = attempt(() => git('stash', 'create') || git('rev-parse', 'HEAD'))
+  const subscriptions = ['components', 'chart/files/components'].map((each) => `${each}/subscriptions.${name}.yaml`)
+  const files = [name, ...subscriptions, `.run/attach-to-${name}.run.xml`]
+  return state && `git restore --source=${state.slice(0, 12)} ${changed.join(' ')} && git clean -fdx ${files.join(' ')}`
 }
 
 type NewPorts = Pick<ServicePorts, 'http' | 'https' | 'channel'>
@@ -147,5 +143,31 @@ function withService(
   if (text !== undefined) return text
   throw new CliError('usage', 'services.json has no service that the new one could follow', {
     nextStep: 'add the first service by hand (docs/own-application.md)',
+  })
+}
+
+/**
+ * Reads files, and all files of folders. Returns a function that restores them, and removes files that were added since.
+ * @param paths files and folders, relative to `root`, which may be missing
+ */
+export function snapshotOf(root: string, paths: Iterable<string>): () => void {
+  const all = [...paths]
+  const before = new Map(filesAt(root, all).map((file) => [file, readFileSync(file)]))
+  return () => {
+    // Removes files first, because a full disk may be the reason to restore.
+    for (const file of filesAt(root, all)) if (!before.has(file)) rmSync(file, { force: true })
+    for (const [file, content] of before) {
+      if (existsSync(file) && readFileSync(file).equals(content)) continue
+      mkdirSync(dirname(file), { recursive: true })
+      writeFileSync(file, content)
+    }
+  }
+}
+
+function filesAt(root: string, paths: string[]): string[] {
+  return paths.flatMap((path) => {
+    const state = statSync(join(root, path), { throwIfNoEntry: false })
+    if (!state?.isDirectory()) return state ? [join(root, path)] : []
+    return filesIn(join(root, path))
   })
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type EventName, eventNames, examplePayload, isGuidField, newestType, payloadFields } from '@orderflow/envelope'
 import { watched } from '@orderflow/service-kit'
@@ -7,6 +7,7 @@ import { type Application, topicOfEvent } from '@orderflow/service-kit/applicati
 import { packagesVersion, repository, templateFile } from '../application/paths.ts'
 import { application } from '../application/services.ts'
 import { CliError } from '../base/error.ts'
+import { filesIn } from '../base/files.ts'
 import { isIdentifier } from '../base/identifier.ts'
 import { identifiersIn, isReserved, lower, type Names, namesOf, requireUnused } from './names.ts'
 
@@ -22,10 +23,7 @@ const folder = templateFile('new-service')
  * @throws {CliError} `usage` if the code would use a name twice, or a reserved word
  */
 export function serviceFiles(name: string, event: HeardEvent): Map<string, string> {
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .map((file) => [file.slice(folder.length + 1), readFileSync(file, 'utf8')] as const)
+  const files = filesIn(folder).map((file) => [file.slice(folder.length + 1), readFileSync(file, 'utf8')] as const)
   const texts = new Map(files)
   const defined = new Map([...namesOf(name), ...heardVariables(event, [...texts.values()].join('\n'))])
   requireUnused(name, texts, (text) => renamed(text, defined))

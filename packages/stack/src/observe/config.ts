@@ -1,6 +1,5 @@
 import { templateFile } from '../application/paths.ts'
-import { defaultPorts, type StackPorts } from '../application/ports.ts'
-import { entryOf, type Service, services } from '../application/services.ts'
+import { defaultPorts, entryOf, type Service, type StackPorts, services } from '../application/services.ts'
 import { filledIn } from '../application/templates.ts'
 
 export const localJaeger = ({ jaeger, otlp }: StackPorts): string =>

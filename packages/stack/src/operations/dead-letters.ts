@@ -32,7 +32,7 @@ export async function operateDeadLetters(
     const sent = all.map((arg) => (arg === file ? '-' : arg === `--file=${file}` ? '--file=-' : arg))
     return await runner.inside.operate(anyService, sent, inside())
   }
-  const kafka = await runner?.streamVariables()
+  const kafka = await runner?.streamVariables?.()
   return kafka ? await operateElsewhere(anyService, all, { variables: {}, kafka }) : await operateHere(anyService, all)
 }
 

@@ -1,5 +1,7 @@
+import { deadLetterTopic } from '@orderflow/envelope'
 import { localFolder } from '../application/paths.ts'
-import { withStackLock } from '../application/stack-lock.ts'
+import { withStackLock } from '../application/stack-record.ts'
+import { backUp } from '../backup/backup.ts'
 import { copyError } from '../backup/errors.ts'
 import { type Content, readContent, requireComplete } from '../backup/folder.ts'
 import { requireStopped } from '../backup/groups.ts'
@@ -9,9 +11,9 @@ import { paint } from '../base/terminal.ts'
 import { kafkaConnection } from '../kafka/connection.ts'
 import { consumedTopics } from '../kafka/topics.ts'
 import type { ProgressOptions } from '../runner.ts'
-import { runningRunner } from '../runners.ts'
+import { activeRunner, runningRunner } from '../runners.ts'
 import { chooseServers } from '../start.ts'
-import { backupPage, topicNames } from './named-kafka.ts'
+import { backupPage, namedKafka, topicNames } from './named-kafka.ts'
 
 /** Writes a backup to the Kafka that the variables name. Otherwise writes it to that of the stopped stack, and starts the stack. */
 export async function restore(from: string, env: NodeJS.ProcessEnv, options: ProgressOptions): Promise<void> {
@@ -76,4 +78,26 @@ async function restoreInto(...[folder, content, options]: Parameters<typeof rest
   } catch (error) {
     throw copyError(error, { during: 'the restore', page: backupPage })
   }
+}
+
+const isDeadLetters = (name: string) => name.endsWith(deadLetterTopic(''))
+
+/**
+ * Saves the log of the Kafka that environment variables name, otherwise that of the running stack.
+ * @throws {CliError} `usage` if this machine cannot reach the Kafka of a cluster
+ */
+export async function backUpLog(folder: string, tell: (line: string) => void): Promise<void> {
+  if (!process.env.Stream__Brokers && (await activeRunner()).inside) {
+    throw new CliError('usage', 'this machine cannot reach the Kafka of the cluster', {
+      nextStep: `set Stream__Brokers and the other variables of ${backupPage} where Kafka can be reached`,
+    })
+  }
+  const topics = Object.groupBy(topicNames, (name) => (isDeadLetters(name) ? 'deadLetters' : 'events'))
+  const { events = [], deadLetters = [] } = topics
+  const kafka = await namedKafka()
+  await backUp(folder, { kafka, events, deadLetters, groups: [...consumedTopics.keys()], tell }).catch(
+    (error: unknown) => {
+      throw copyError(error, { during: 'the backup', page: backupPage })
+    },
+  )
 }

@@ -1,16 +1,24 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { localFolder, repository } from '../application/paths.ts'
-import { localPorts } from '../application/ports.ts'
-import { entryOf, ofServices, sidecarOf, storedServices } from '../application/services.ts'
-import { readStack } from '../application/stack-record.ts'
+import { entryOf, localPorts, ofServices, type Service, sidecarOf, storedServices } from '../application/services.ts'
+import { readStack, withStackLock } from '../application/stack-record.ts'
 import { addressAt } from '../kafka/connection.ts'
-import type { Reached, Runner } from '../runner.ts'
-import { clean, down } from './down.ts'
+import type { ProgressOptions, Reached, Runner } from '../runner.ts'
+import { restartProcesses } from './ensure.ts'
 import { operateHere } from './inside.ts'
 import { logNames, showLogs } from './logs.ts'
-import { databaseFile, databaseFolder, dataFolder, kafkaOf, serversFrom, serversOf } from './plan.ts'
-import { restart } from './restart.ts'
+import {
+  createPlan,
+  databaseFile,
+  databaseFolder,
+  dataFolder,
+  kafkaOf,
+  requireOwnSettings,
+  serversFrom,
+  serversOf,
+} from './plan.ts'
+import { stopStack } from './process/control.ts'
 import { requireBroker, requireUp, runningServices, stackStatus, status } from './status.ts'
 import { startObserved, startServers } from './up.ts'
 
@@ -56,7 +64,6 @@ export const asProcesses: Runner = {
     requireUp(localFolder, [sidecarOf(service)])
     return await operateHere(service, args)
   },
-  streamVariables: async () => undefined,
 }
 
 function reach(): Reached {
@@ -69,4 +76,28 @@ function reach(): Reached {
     publisher: kafka,
     observers: { jaeger: ports.jaeger, prometheus: ports.prometheus, grafana: undefined },
   }
+}
+
+/** Stops all processes. Returns false if nothing ran. */
+async function down(onProgress: (line: string) => void): Promise<boolean> {
+  return (await stopStack(localFolder, onProgress)).length > 0
+}
+
+/** Removes the data, the logs and the records of processes. Returns the removed folders. The caller holds the lock in the folder `run`, which stays. */
+async function clean(): Promise<string[]> {
+  const run = join(localFolder, 'run')
+  const records = existsSync(run) ? readdirSync(run).filter((name) => !name.startsWith('lock')) : []
+  const folders = ['data', 'logs'].map((name) => join(localFolder, name)).filter((folder) => existsSync(folder))
+  for (const path of [...folders, ...records.map((name) => join(run, name))]) rmSync(path, { recursive: true })
+  return records.length > 0 ? [...folders, run] : folders
+}
+
+/** Restarts the only replica of a service. Events wait in Kafka during the restart. */
+async function restart(service: Service, options: ProgressOptions): Promise<void> {
+  requireBroker()
+  requireOwnSettings()
+  await withStackLock(localFolder, options.onProgress, async () => {
+    const plan = await createPlan(localFolder, localPorts())
+    await restartProcesses(plan, [service.name, sidecarOf(service)], options)
+  })
 }

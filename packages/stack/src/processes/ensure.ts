@@ -1,6 +1,5 @@
 import { portUses, requireFreePorts } from '../application/free-ports.ts'
-import { brokerPorts } from '../application/ports.ts'
-import { doesConsume, entryOf, type Service, services, sidecarOf } from '../application/services.ts'
+import { brokerPorts, doesConsume, entryOf, type Service, services, sidecarOf } from '../application/services.ts'
 import { CliError } from '../base/error.ts'
 import { withHeartbeat } from '../base/run-tool.ts'
 import { brokerNames } from '../kafka/broker.ts'
@@ -15,6 +14,7 @@ import {
 } from '../kafka/readiness.ts'
 import { ensureTopics, topics } from '../kafka/topics.ts'
 import { denyTransactions } from '../kafka/transactions.ts'
+import type { ProvisionOptions } from '../provision/build.ts'
 import { serviceDatabases } from '../stores/databases.ts'
 import { kafkaOf, type Plan, type ProcessName, recordStart, serverNames } from './plan.ts'
 import { processState, startProcess, stopProcesses } from './process/control.ts'
@@ -24,10 +24,8 @@ import { requireAlive, waitUntil } from './process/wait.ts'
 import { lostBrokers, prepareKafka, requireLog } from './servers/kafka.ts'
 import { postgresqlAnswers, preparePostgresql } from './servers/postgresql.ts'
 
-export interface EnsureOptions {
-  onProgress: (line: string) => void
+export interface EnsureOptions extends ProvisionOptions {
   onStarted?: (name: ProcessName) => void
-  signal?: AbortSignal | undefined
 }
 
 /** The parts of a service's readiness that name a store that needs a rebuild (packages/service-kit/src/runtime/lost-writes/lost-writes.ts). */

@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import { localFolder, repository } from '../application/paths.ts'
-import { localPorts } from '../application/ports.ts'
-import { entryOf, operateProgram, type Service } from '../application/services.ts'
+import { entryOf, localPorts, operateProgram, type Service } from '../application/services.ts'
 import { withoutVariables } from '../application/variables.ts'
 import { runInTerminal } from '../base/run-tool.ts'
 import { createPlan, type Plan, requireOwnSettings } from './plan.ts'

@@ -48,13 +48,6 @@ export function prefixesOf(names: readonly string[]): (name: string) => string {
   return (name) => paint(colours[names.indexOf(name) % colours.length] ?? 'cyan', `${name.padEnd(width)} |`)
 }
 
-/** Prints the new lines of a log, in the form that `linesOf` returns, until `signal` aborts or the output is closed. */
-export const followLog = (
-  folder: string,
-  name: string,
-  options: { prefix: string; linesOf: (line: string) => readonly string[]; signal: AbortSignal },
-): Promise<void> => printTail(logFile(folder, name), { ...options, follow: true, lines: 0 })
-
 /** Red is reserved for errors. */
 const colours = [
   'cyan',
@@ -75,8 +68,11 @@ interface TailOptions extends LogOptions {
   linesOf?: (line: string) => readonly string[]
 }
 
-/** Follows a file by name (-F), because `./orderflow clean` removes the file and `make up` creates it again. */
-async function printTail(file: string, { follow, signal, prefix, lines, linesOf }: TailOptions): Promise<void> {
+/**
+ * Prints the end of a log, and with `follow` its new lines until `signal` aborts or the output is closed. Follows a file by name (-F), because `./orderflow clean` removes the file and `make up`
+ * creates it again.
+ */
+export async function printTail(file: string, { follow, signal, prefix, lines, linesOf }: TailOptions): Promise<void> {
   if (!existsSync(file)) print(`${prefix} (no log yet)`)
   const args = ['-n', String(lines ?? logLines), ...(follow ? ['-F'] : []), file]
   const tail = spawn('tail', args, { stdio: ['ignore', 'pipe', 'ignore'] })

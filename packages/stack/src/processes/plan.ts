@@ -2,11 +2,10 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { KafkaConnection } from '@orderflow/kafka-log'
 import { localFolder } from '../application/paths.ts'
-import { brokerPorts, type StackPorts } from '../application/ports.ts'
-import { type Service, services, sidecarOf } from '../application/services.ts'
+import { brokerPorts, type Service, type StackPorts, services, sidecarOf } from '../application/services.ts'
 import { changeStack, readStack } from '../application/stack-record.ts'
 import { givenSettings, givenVariables, requireSameVariables } from '../application/variables.ts'
-import { type CertificateFiles, localCertificate, newSecret } from '../base/credentials.ts'
+import { type CertificatePair, localCertificate, newSecret } from '../base/credentials.ts'
 import { removeUnfinished, replaceFile } from '../base/files.ts'
 import { type Brokers, brokerNames } from '../kafka/broker.ts'
 
@@ -50,7 +49,7 @@ export interface Plan extends Servers {
   inspected: readonly string[]
   ports: StackPorts
   tokens: StackTokens
-  certificate: CertificateFiles
+  certificate: CertificatePair
 }
 
 /**
@@ -69,13 +68,9 @@ export async function createPlan(
   return { folder, variables, inspected, ...serversOf(folder), ...servers, ports, tokens, certificate }
 }
 
-export function logFile(folder: string, name: string): string {
-  return join(folder, 'logs', `${name}.log`)
-}
+export const logFile = (folder: string, name: string): string => join(folder, 'logs', `${name}.log`)
 
-export function dataFolder(folder: string): string {
-  return join(folder, 'data')
-}
+export const dataFolder = (folder: string): string => join(folder, 'data')
 
 /** Returns the servers of the last start. Version 0.2.0 recorded only the store, in a file among the data. */
 export function serversOf(folder: string): Servers {
@@ -95,9 +90,7 @@ export function recordStart({ folder, store, brokers, variables }: Plan): void {
   changeStack(folder, { runner: 'local', store, brokers, variables })
 }
 
-export function databaseFolder(folder: string): string {
-  return join(dataFolder(folder), 'postgresql')
-}
+export const databaseFolder = (folder: string): string => join(dataFolder(folder), 'postgresql')
 
 export function databaseFile(folder: string, { role }: Pick<Service, 'role'>): string {
   return join(dataFolder(folder), `${role}.db`)

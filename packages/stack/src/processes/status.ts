@@ -1,6 +1,5 @@
 import { localFolder } from '../application/paths.ts'
-import { localPorts, type StackPorts } from '../application/ports.ts'
-import { entryOf, services, sidecarOf } from '../application/services.ts'
+import { entryOf, localPorts, type StackPorts, services, sidecarOf } from '../application/services.ts'
 import { CliError } from '../base/error.ts'
 import { readProcessTable, residentBytes } from '../base/process-table.ts'
 import { colouredTable, formatDuration } from '../base/terminal.ts'

@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { removeStack } from '../application/stack-record.ts'
-import { CliError } from '../base/error.ts'
+import { attempt, CliError } from '../base/error.ts'
 import { replaceFile } from '../base/files.ts'
 import { isAlive, self, withLock } from '../base/lock.ts'
 import { processState, recordedNames, signalGroup, stopStack } from './process/control.ts'
@@ -31,7 +31,6 @@ async function claim(folder: string): Promise<void> {
     throw new CliError('busy', `another test run uses ${folder}`, { nextStep: 'wait until it ends' })
   }
   await emptyFolder(folder)
-  mkdirSync(join(folder, 'run'), { recursive: true })
   replaceFile(ownerFile(folder), JSON.stringify(self()))
   if (!hooked) installHooks()
   owned.add(folder)
@@ -39,27 +38,21 @@ async function claim(folder: string): Promise<void> {
 
 /** Stops the folder's stack. The logs stay until the next claim of the folder. */
 export async function releaseFolder(folder: string): Promise<void> {
-  await stopStack(folder, () => {})
-  for (const name of ['run', 'data']) rmSync(join(folder, name), { recursive: true, force: true })
-  removeStack(folder)
+  await emptyFolder(folder, ['run', 'data'])
   owned.delete(folder)
 }
 
-async function emptyFolder(folder: string): Promise<void> {
+async function emptyFolder(folder: string, names = ['run', 'data', 'logs']): Promise<void> {
   await stopStack(folder, () => {})
-  for (const name of ['run', 'data', 'logs']) rmSync(join(folder, name), { recursive: true, force: true })
+  for (const name of names) rmSync(join(folder, name), { recursive: true, force: true })
   removeStack(folder)
 }
 
 /** Returns true if the owner of a folder ended without releasing the folder. */
 export function hasDeadOwner(folder: string): boolean {
-  if (!existsSync(ownerFile(folder))) return false
-  try {
-    return !isAlive(JSON.parse(readFileSync(ownerFile(folder), 'utf8')))
-  } catch {
-    // A failure of the machine may leave an empty file.
-    return true
-  }
+  // A failure of the machine may leave an empty file.
+  const isOwnerAlive = () => attempt(() => isAlive(JSON.parse(readFileSync(ownerFile(folder), 'utf8'))))
+  return existsSync(ownerFile(folder)) && !isOwnerAlive()
 }
 
 /**

@@ -31,15 +31,12 @@ export const hashes = JSON.parse(readFileSync(hashesFile, 'utf8')) as Record<str
 export function checkHash(name: string, found: string): void {
   const pinned = hashes[name]
   if (pinned === found) return
-  throw new CliError(
-    'wrong-hash',
-    `the hash of ${name} is ${found}, but ${packageFile('stack/hashes.json')} has ${pinned ?? 'no hash of it'}`,
-    {
-      nextStep: pinned
-        ? 'do not use this file, and find out why it changed'
-        : 'if you changed the version, run make -C tools hashes',
-    },
-  )
+  const listed = `${packageFile('stack/hashes.json')} has ${pinned ?? 'no hash of it'}`
+  throw new CliError('wrong-hash', `the hash of ${name} is ${found}, but ${listed}`, {
+    nextStep: pinned
+      ? 'do not use this file, and find out why it changed'
+      : 'if you changed the version, run make -C tools hashes',
+  })
 }
 
 /** Returns the hash of a file in npm's form: `sha512-` and base64. */

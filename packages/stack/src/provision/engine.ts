@@ -3,26 +3,21 @@ import { existsSync, lstatSync, mkdirSync, openSync, readFileSync, rmSync, symli
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { cacheFolder, repository, versions } from '../application/paths.ts'
-import { CliError } from '../base/error.ts'
+import { CliError, succeeds } from '../base/error.ts'
 import { withLock } from '../base/lock.ts'
-import { poll } from '../base/poll.ts'
-import { runTool } from '../base/run-tool.ts'
+import { poll, runTool } from '../base/run-tool.ts'
 import { goTool, type ProvisionOptions } from './build.ts'
 import { provisionTools } from './provision.ts'
 import { aptGetInstall, canAptGet } from './tools.ts'
 
-export function docker(...args: string[]): Promise<string> {
-  return runTool('docker', args, { cwd: repository })
-}
+export const docker = (...args: string[]): Promise<string> => runTool('docker', args, { cwd: repository })
 
 const startTimeoutMs = 60_000
 const lockTimeoutMs = 10 * 60_000
 const logFile = '/var/log/dockerd.log'
 const notInstalled = 'docker is not installed'
 
-function dockerd(): string | undefined {
-  return ['/usr/sbin/dockerd', '/usr/bin/dockerd'].find((file) => existsSync(file))
-}
+const dockerd = (): string | undefined => ['/usr/sbin/dockerd', '/usr/bin/dockerd'].find((file) => existsSync(file))
 
 /** Returns the reason why no Docker engine can be used. */
 export async function engineMissing(): Promise<string | undefined> {
@@ -31,7 +26,7 @@ export async function engineMissing(): Promise<string | undefined> {
     return undefined
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return notInstalled
-    return `no Docker engine answers: ${lastLine(error)}`
+    return `no Docker engine answers: ${(error as Error).message.trim().split('\n').at(-1)}`
   }
 }
 
@@ -88,13 +83,6 @@ function noEngine(message: string): CliError {
   })
 }
 
-function lastLine(error: unknown): string {
-  const lines = String((error as Error).message)
-    .trim()
-    .split('\n')
-  return lines.at(-1) ?? ''
-}
-
 /**
  * @throws {CliError} `provision-failed` if an installed plugin does not work, `tools-missing` if this machine lacks the tools that build the plugin
  */
@@ -108,11 +96,8 @@ export async function ensureCompose(options: ProvisionOptions): Promise<void> {
   })
 }
 
-export function composeMissing(): Promise<string | undefined> {
-  return docker('compose', 'version').then(
-    () => undefined,
-    () => 'docker has no compose command',
-  )
+export async function composeMissing(): Promise<string | undefined> {
+  return (await succeeds(docker('compose', 'version'))) ? undefined : 'docker has no compose command'
 }
 
 const composePath = 'github.com/docker/compose/v2'

@@ -10,9 +10,7 @@ import { browser, describeMissing, findTools, howToBring, java, postgresql, type
 const lockTimeoutMs = 45 * 60 * 1000
 
 /** Returns the tools for a stack of processes. Leaves out the tools that build daprd and Kafka if the cache already has both. */
-export function toolsOfProcesses(): Tool[] {
-  return [...new Set([java, ...needsOf(parts())])]
-}
+export const toolsOfProcesses = (): Tool[] => [...new Set([java, ...needsOf(parts())])]
 
 const parts = () => [daprdTool(), kafkaTool()]
 

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
+import { promisify } from 'node:util'
 import { javaCommand, runTool } from '../base/run-tool.ts'
 
 /** Debian and Homebrew install the programs of each version into a separate folder, which is not in PATH. */
@@ -49,9 +50,10 @@ export function findBrowser(env: NodeJS.ProcessEnv = process.env): string | unde
 export interface Tool {
   label: string
   command: string
-  args: string[]
-  /** Matches the major and minor version in the tool's output. */
-  version: RegExp
+  /** The arguments that print the version, by default `--version`. */
+  args?: string[]
+  /** Matches the major and minor version in the tool's output, by default the first two numbers with a point between them. */
+  version?: RegExp
   minimum: [major: number, minor: number]
   /** The packages of apt, if they are new enough. */
   apt?: string
@@ -62,8 +64,6 @@ export interface Tool {
 export const npm: Tool = {
   label: 'npm',
   command: 'npm',
-  args: ['--version'],
-  version: /^(\d+)\.(\d+)/,
   minimum: [8, 0],
   apt: 'npm',
   brew: 'node',
@@ -75,7 +75,6 @@ export const go: Tool = {
   label: 'Go',
   command: 'go',
   args: ['version'],
-  version: /go(\d+)\.(\d+)/,
   minimum: [1, 21],
   brew: 'go',
   otherwise:
@@ -97,8 +96,6 @@ export const java: Tool = {
 export const maven: Tool = {
   label: 'Maven',
   command: 'mvn',
-  args: ['--version'],
-  version: /Apache Maven (\d+)\.(\d+)/,
   minimum: [3, 6],
   apt: 'maven',
   brew: 'maven',
@@ -109,7 +106,6 @@ export const maven: Tool = {
 export const postgresql: Tool = {
   label: 'PostgreSQL',
   command: join(findPostgresql() ?? '', 'postgres'),
-  args: ['--version'],
   version: /^postgres \(PostgreSQL\) (\d+)(?:\.(\d+))?/,
   minimum: [14, 0],
   apt: 'postgresql',
@@ -120,8 +116,6 @@ export const postgresql: Tool = {
 export const browser: Tool = {
   label: 'Chromium',
   command: findBrowser() ?? process.env.CHROMIUM_PATH ?? 'chromium-headless-shell',
-  args: ['--version'],
-  version: /(\d+)\.(\d+)/,
   minimum: [100, 0],
   apt: 'chromium-headless-shell',
   brew: '--cask chromium',
@@ -131,8 +125,6 @@ export const browser: Tool = {
 export const git: Tool = {
   label: 'git',
   command: 'git',
-  args: ['--version'],
-  version: /(\d+)\.(\d+)/,
   // `make new-app` and tests name the first branch of a new repository.
   minimum: [2, 28],
   apt: 'git',
@@ -144,8 +136,6 @@ export const git: Tool = {
 export const curl: Tool = {
   label: 'curl',
   command: 'curl',
-  args: ['--version'],
-  version: /^curl (\d+)\.(\d+)/,
   minimum: [7, 68],
   apt: 'curl',
   brew: 'curl',
@@ -163,7 +153,6 @@ export const engine: Tool = {
   label: 'Docker engine',
   command: 'docker',
   args: ['version', '--format', '{{.Server.Version}}'],
-  version: /^(\d+)\.(\d+)/,
   minimum: [20, 10],
   ...bringDocker,
 }
@@ -173,7 +162,6 @@ export const compose: Tool = {
   label: 'Docker Compose',
   command: 'docker',
   args: ['compose', 'version', '--short'],
-  version: /(\d+)\.(\d+)/,
   minimum: [2, 24],
   ...bringDocker,
 }
@@ -183,7 +171,6 @@ export const pip: Tool = {
   label: 'Python with pip',
   command: 'python3',
   args: ['-m', 'pip', '--version'],
-  version: /^pip (\d+)\.(\d+)/,
   minimum: [22, 0],
   apt: 'python3-pip',
   brew: 'python',
@@ -202,7 +189,7 @@ export function findTools(tools: readonly Tool[]): Promise<FoundTool[]> {
 }
 
 export function readVersion(tool: Tool, printed: string | undefined): FoundTool {
-  const match = tool.version.exec(printed ?? '')
+  const match = (tool.version ?? /(\d+)\.(\d+)/).exec(printed ?? '')
   if (!match) return { tool, version: undefined, isNewEnough: false }
   const [major, minor] = [Number(match[1]), Number(match[2] ?? 0)]
   const isNewEnough = major > tool.minimum[0] || (major === tool.minimum[0] && minor >= tool.minimum[1])
@@ -214,9 +201,7 @@ export function describeMissing({ tool, version }: FoundTool): string {
   return `needs ${tool.label} ${minimumOf(tool)} or newer: ${version ? `found ${version}` : 'not found'}`
 }
 
-export function minimumOf({ minimum: [major, minor] }: Tool): string {
-  return minor ? `${major}.${minor}` : String(major)
-}
+export const minimumOf = ({ minimum: [major, minor] }: Tool): string => (minor ? `${major}.${minor}` : String(major))
 
 /** Returns the commands that install tools on this machine, or instructions. One command installs all packages. */
 export function howToBring(tools: readonly Tool[], manager = packageManager()): string[] {
@@ -236,15 +221,12 @@ function packageManager(): 'apt' | 'brew' | 'none' {
   return has('apt-get') ? 'apt' : has('brew') ? 'brew' : 'none'
 }
 
-function printVersion({ command, args }: Tool): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    execFile(command, args, (error, stdout, stderr) => resolve(error ? undefined : stdout + stderr))
-  })
+async function printVersion({ command, args = ['--version'] }: Tool): Promise<string | undefined> {
+  const printed = await promisify(execFile)(command, args).catch(() => undefined)
+  return printed && printed.stdout + printed.stderr
 }
 
-export function canAptGet(): boolean {
-  return process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')
-}
+export const canAptGet = (): boolean => process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')
 
 export async function aptGetInstall(packages: string[], signal: AbortSignal | undefined): Promise<void> {
   const options = { cwd: '/', env: { DEBIAN_FRONTEND: 'noninteractive' }, signal }

@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isSecretName } from '@orderflow/service-kit/setup'
 import { hostedProblems } from '../../templates/release-image/hosted-settings.ts'
 import { repository } from '../application/paths.ts'
 import { application, type Service } from '../application/services.ts'
+import { declaredSettings, select } from '../application/variables.ts'
 
 export type ConfigVars = Record<string, string>
 
@@ -25,9 +25,7 @@ function listedSecrets(value: string): string[] {
   })
 }
 
-function hasCredentials(value: string): boolean {
-  return /:\/\/[^/@\s]*@/.test(value)
-}
+const hasCredentials = (value: string): boolean => /:\/\/[^/@\s]*@/.test(value)
 
 /** The sections for listeners inside the container. The image sets them; the platform sets only PORT. */
 const insideTheImage = ['Web', 'AppChannel', 'Metrics', 'Sidecar']
@@ -62,7 +60,9 @@ export async function resolveConfigVars(
   env: NodeJS.ProcessEnv,
   earlier: ConfigVars,
 ): Promise<Resolved> {
-  const defaults = { ...flatten(service), ...hostedDefaults }
+  const declared = declaredSettings(join(repository, service.folder))
+  const exported = select(declared, (name) => !insideTheImage.includes(sectionOf(name)))
+  const defaults: ConfigVars = { ...exported, ...hostedDefaults }
   const vars: ConfigVars = { ...earlier }
   for (const [name, value] of Object.entries(defaults)) vars[name] = env[name] ?? earlier[name] ?? value
   for (const name of traceVariables) if (env[name] !== undefined) vars[name] = env[name]
@@ -83,7 +83,7 @@ function sharedSettings(env: NodeJS.ProcessEnv): ConfigVars {
   const shared = Object.entries(application.settings).flatMap(([section, values]) =>
     Object.keys(values).map((name) => `${section}__${name}`),
   )
-  return Object.fromEntries(shared.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])))
+  return select(env, (name) => shared.includes(name))
 }
 
 /** Users may have edited the config-vars.json. */
@@ -92,19 +92,6 @@ function earlierProblems(earlier: Record<string, unknown>): string[] {
     if (!/^\w+$/.test(name)) return [`${name}: a name has only letters, digits and underscores`]
     return typeof value === 'string' ? [] : [`${name}: must be a string in quotes`]
   })
-}
-
-function flatten(service: Service): ConfigVars {
-  const sections = JSON.parse(readFileSync(join(repository, service.folder, 'appsettings.json'), 'utf8')) as Record<
-    string,
-    Record<string, unknown>
-  >
-  const exported = Object.entries(sections).filter(([section]) => !insideTheImage.includes(section))
-  return Object.fromEntries(
-    exported.flatMap(([section, keys]) =>
-      Object.entries(keys).map(([key, value]) => [`${section}__${key}`, String(value)]),
-    ),
-  )
 }
 
 const sectionOf = (name: string) => name.split('__')[0] ?? ''

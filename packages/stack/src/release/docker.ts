@@ -1,13 +1,8 @@
 import { repository } from '../application/paths.ts'
-import { CliError } from '../base/error.ts'
+import { select } from '../application/variables.ts'
+import { attempt, CliError } from '../base/error.ts'
 import { isAlive, self } from '../base/lock.ts'
-import { runTool } from '../base/run-tool.ts'
-
-interface DockerOptions {
-  env?: Record<string, string>
-  onLine?: (line: string) => void
-  signal?: AbortSignal | undefined
-}
+import { type RunToolOptions, runTool } from '../base/run-tool.ts'
 
 /** Matches the names of variables whose secrets the processes of docker must not see. */
 const notForDocker = /^(ACCESS_TOKEN|MAKEFLAGS|MFLAGS|MAKEOVERRIDES|OTEL_EXPORTER_OTLP_\w+|\w+__\w+)$/
@@ -16,19 +11,11 @@ const notForDocker = /^(ACCESS_TOKEN|MAKEFLAGS|MFLAGS|MAKEOVERRIDES|OTEL_EXPORTE
  * Runs docker without input. Returns its standard output.
  * @throws {CliError} `docker` with the last lines of its output, `interrupted` if the signal aborts
  */
-export async function docker(args: string[], { env = {}, onLine, signal }: DockerOptions = {}): Promise<string> {
-  const hidden = Object.keys(process.env).filter((name) => notForDocker.test(name))
-  const without = Object.fromEntries(hidden.map((name) => [name, undefined]))
-  try {
-    return await runTool('docker', args, {
-      cwd: repository,
-      env: { ...without, ...env },
-      ...(onLine && { onLine }),
-      signal,
-    })
-  } catch (error) {
+export async function docker(args: string[], options: Omit<RunToolOptions, 'cwd'> = {}): Promise<string> {
+  const environment = select(process.env, (name) => !notForDocker.test(name))
+  return await runTool('docker', args, { cwd: repository, environment, ...options }).catch((error: unknown) => {
     throw failure(error)
-  }
+  })
 }
 
 function failure(error: unknown): CliError {
@@ -69,11 +56,5 @@ export async function removeOf(owner = ownLabel): Promise<void> {
 
 const lines = (text: string) => text.split('\n').filter(Boolean)
 
-function isOwnerAlive(label: string): boolean {
-  try {
-    return isAlive(JSON.parse(label))
-  } catch {
-    // A label of an earlier version is only a pid, which another process may have now.
-    return false
-  }
-}
+/** A label of an earlier version is only a pid, which another process may have now. */
+const isOwnerAlive = (label: string) => attempt(() => isAlive(JSON.parse(label))) ?? false

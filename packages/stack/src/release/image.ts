@@ -1,11 +1,12 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { repository } from '../application/paths.ts'
 import { consumerComponents, publishingComponent, type Service } from '../application/services.ts'
 import { newSecret } from '../base/credentials.ts'
 import { CliError } from '../base/error.ts'
-import { pause } from '../base/poll.ts'
+import { replaceFile } from '../base/files.ts'
+import { pause, type RunToolOptions } from '../base/run-tool.ts'
 import { docker, owned, removeOrphans } from './docker.ts'
 
 interface ImageFacts {
@@ -17,10 +18,7 @@ interface ImageFacts {
   Descriptor?: { mediaType: string }
 }
 
-interface Watch {
-  onLine: (line: string) => void
-  signal?: AbortSignal | undefined
-}
+type Watch = Required<Pick<RunToolOptions, 'onLine'>> & Pick<RunToolOptions, 'signal'>
 
 /** @throws {CliError} `docker` without an engine or a valid login to the registry */
 export async function requireEngine(registry: string, signal?: AbortSignal): Promise<string> {
@@ -113,17 +111,12 @@ const bootSettings = {
 /** Checks that the service and its sidecar run, without the stream. */
 const probe = `fetch('http://127.0.0.1:${bootPort}/readyz?exclude=stream').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))`
 
-interface Boot {
-  bootMs: number
-  stopMs: number
-}
-
 /**
  * Starts an image as the platform does: as an arbitrary user and with `$PORT`. The container has no network, so components in memory
  * replace stream and store.
  * @throws {CliError} `image` with the container's last log lines if it does not start or stop in time
  */
-export async function requireBoot(app: string, image: string, signal?: AbortSignal): Promise<Boot> {
+export async function requireBoot(app: string, image: string, signal?: AbortSignal) {
   await removeOrphans()
   const name = `orderflow-boot-check-${app}-${process.pid}`
   const env = Object.entries(bootSettings).flatMap(([variable, value]) => ['--env', `${variable}=${value}`])
@@ -149,10 +142,7 @@ export async function requireBoot(app: string, image: string, signal?: AbortSign
 async function replaceComponents(container: string, signal?: AbortSignal): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'orderflow-boot-check-'))
   try {
-    for (const [path, text] of memoryComponents()) {
-      mkdirSync(dirname(join(folder, path)), { recursive: true })
-      writeFileSync(join(folder, path), text)
-    }
+    for (const [path, text] of memoryComponents()) replaceFile(join(folder, path), text)
     await docker(['cp', `${folder}/.`, `${container}:/app/components/`], { signal })
   } finally {
     rmSync(folder, { recursive: true })

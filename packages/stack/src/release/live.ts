@@ -1,5 +1,5 @@
 import { CliError } from '../base/error.ts'
-import { pause } from '../base/poll.ts'
+import { pause } from '../base/run-tool.ts'
 import type { Context } from './context.ts'
 import { recentLog } from './logs.ts'
 import type { App, Dyno, Release } from './platform/platform.ts'

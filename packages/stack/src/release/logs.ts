@@ -1,5 +1,5 @@
 import { CliError } from '../base/error.ts'
-import { pause } from '../base/poll.ts'
+import { pause } from '../base/run-tool.ts'
 import { secretsOf } from './config-vars.ts'
 import type { Context } from './context.ts'
 import { secureUrl } from './platform/operator.ts'

@@ -1,31 +1,27 @@
-export interface Output {
-  /** Masks secrets as `***`, also in escaped forms. */
-  hide: (secrets: readonly string[]) => void
-  scrub: (text: string) => string
-  print: (line?: string) => void
-  /** Prints a line with the seconds since the start. */
-  progress: (line: string) => void
-  complain: (line: string) => void
-}
+import { attempt } from '../base/error.ts'
+
+export type Output = ReturnType<typeof createOutput>
 
 interface Sink {
   write: (text: string) => unknown
 }
 
-export function createOutput(out: Sink = process.stdout, errors: Sink = process.stderr): Output {
+export function createOutput(out: Sink = process.stdout, errors: Sink = process.stderr) {
   const startedAt = performance.now()
   let forms: string[] = []
   const scrub = (text: string) => forms.reduce((rest, form) => rest.replaceAll(form, '***'), text)
   const print = (line = '') => void out.write(`${scrub(line)}\n`)
   return {
-    hide: (secrets) => {
+    /** Masks secrets as `***`, also in escaped forms. */
+    hide: (secrets: readonly string[]) => {
       // Replaces longer forms first, for example a connection string before its password.
       forms = [...new Set([...forms, ...secrets.flatMap(formsOf)])].sort((a, b) => b.length - a.length)
     },
     scrub,
     print,
-    progress: (line) => print(`${((performance.now() - startedAt) / 1000).toFixed(1).padStart(6)}s  ${line}`),
-    complain: (line) => void errors.write(`${scrub(line)}\n`),
+    /** Prints a line with the seconds since the start. */
+    progress: (line: string) => print(`${((performance.now() - startedAt) / 1000).toFixed(1).padStart(6)}s  ${line}`),
+    complain: (line: string) => void errors.write(`${scrub(line)}\n`),
   }
 }
 
@@ -38,7 +34,7 @@ const shortest = 5
  */
 function formsOf(secret: string): string[] {
   const passwords = /^[\w+.-]+:\/\/[^/?#@:]*:([^@/]+)@/.exec(secret)?.slice(1) ?? []
-  const plain = [secret, ...passwords, ...passwords.map(decoded)]
+  const plain = [secret, ...passwords, ...passwords.flatMap((text) => attempt(() => decodeURIComponent(text)) ?? [])]
   const forms = plain.flatMap((text) => [
     text,
     encodeURIComponent(text),
@@ -46,12 +42,4 @@ function formsOf(secret: string): string[] {
     ...['_', ''].map((user) => Buffer.from(`${user}:${text}`).toString('base64')),
   ])
   return [...new Set(forms)].filter((form) => form.length >= shortest)
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { repository } from '../application/paths.ts'
-import { CliError } from '../base/error.ts'
+import { CliError, objectIn } from '../base/error.ts'
 import { removeUnfinished, replaceFile } from '../base/files.ts'
 import { withLock } from '../base/lock.ts'
 
@@ -24,19 +24,9 @@ interface Journal {
   previous?: Journal
 }
 
-export interface JournalFile {
-  read: () => Journal | undefined
-  /**
-   * Records a release before its first change. If the last release was interrupted, keeps the state from before that release, because the app is
-   * partly changed.
-   * @returns the state of the app before this release, or before the interrupted release
-   */
-  begin: (before: Before, at: Date) => Before
-  finish: (version: number, at: Date) => void
-  remove: () => void
-}
+export type JournalFile = ReturnType<typeof openJournal>
 
-export function openJournal(app: string, env: NodeJS.ProcessEnv): JournalFile {
+export function openJournal(app: string, env: NodeJS.ProcessEnv) {
   const file = join(releaseFolder(env), 'apps', `${app}.json`)
   const read = () => readPrivate<Journal>(file)
   const remove = () => rmSync(file, { force: true })
@@ -44,7 +34,12 @@ export function openJournal(app: string, env: NodeJS.ProcessEnv): JournalFile {
   return {
     read,
     remove,
-    begin: (before, at) => {
+    /**
+     * Records a release before its first change. If the last release was interrupted, keeps the state from before that release, because the app is
+     * partly changed.
+     * @returns the state of the app before this release, or before the interrupted release
+     */
+    begin: (before: Before, at: Date): Before => {
       const last = read()
       if (last && !last.finished) {
         // The interrupted release has not changed config vars that only this release sets, so the current values of these are added.
@@ -58,7 +53,7 @@ export function openJournal(app: string, env: NodeJS.ProcessEnv): JournalFile {
       write({ startedAt: at.toISOString(), before, ...previous })
       return before
     },
-    finish: (version, at) => {
+    finish: (version: number, at: Date) => {
       const current = read()
       if (!current) return
       if (current.before.release?.version !== version) {
@@ -70,9 +65,7 @@ export function openJournal(app: string, env: NodeJS.ProcessEnv): JournalFile {
 }
 
 /** Returns the folder of exports and journals: `RELEASE_FOLDER`, or `.release`, which Git ignores. */
-export function releaseFolder(env: NodeJS.ProcessEnv): string {
-  return env.RELEASE_FOLDER || join(repository, '.release')
-}
+export const releaseFolder = (env: NodeJS.ProcessEnv): string => env.RELEASE_FOLDER || join(repository, '.release')
 
 export function shown(file: string): string {
   const path = relative('.', file)
@@ -83,12 +76,8 @@ export function shown(file: string): string {
 export function readPrivate<Content>(file: string): Content | undefined {
   removeUnfinished(dirname(file))
   if (!existsSync(file)) return undefined
-  try {
-    const content: unknown = JSON.parse(readFileSync(file, 'utf8'))
-    if (typeof content === 'object' && content !== null && !Array.isArray(content)) return content as Content
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
-  }
+  const content = objectIn(readFileSync(file, 'utf8'))
+  if (content) return content as Content
   // Leaves out the parser's message, because it could contain secrets.
   throw new CliError('usage', `${file} is not a JSON object`, { nextStep: 'correct it, or remove it' })
 }

@@ -30,24 +30,19 @@ export async function rollback(context: Context, options: { dryRun: boolean }): 
   }
   if (options.dryRun) return out.print('dry run: nothing was changed')
 
-  if (before.quantity === undefined || !before.release) await removeRelease(context)
-  else await goBackTo(before.release.id, context)
+  if (before.quantity === undefined || !before.release) {
+    if (await findWeb(platform)) await platform.removeImage()
+    out.progress('release: the image is removed')
+  } else {
+    const { version } = await platform.rollBack(before.release.id)
+    out.progress(`release: v${version} with the previous image and config vars`)
+  }
   await restoreConfigVars(context, before)
   await restoreQuantity(context, before)
 
   if (before.quantity) out.progress(`live: v${await requireLive(context, await platform.app())}`)
   journal.remove()
   out.progress('rolled back')
-}
-
-async function goBackTo(releaseId: string, { platform, out }: Context): Promise<void> {
-  const { version } = await platform.rollBack(releaseId)
-  out.progress(`release: v${version} with the previous image and config vars`)
-}
-
-async function removeRelease({ platform, out }: Context): Promise<void> {
-  if (await findWeb(platform)) await platform.removeImage()
-  out.progress('release: the image is removed')
 }
 
 /** Restores the config vars that still differ from their earlier values. */

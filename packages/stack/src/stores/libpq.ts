@@ -83,15 +83,12 @@ const lasting = ['28P01', '3D000', '42501']
 const certificateCodes = /CERT|SELF_SIGNED|LEAF_SIGNATURE/
 
 function untrusted(uri: string, mode: Mode, cause: Error): CliError {
-  return new CliError(
-    'denied',
-    `the certificate of ${new URL(uri).host} is refused by sslmode=${mode}: ${cause.message}`,
-    {
-      nextStep:
-        'name a file with the authority that signed it: sslrootcert=ca.pem. Or accept every certificate: sslmode=require without sslrootcert',
-      cause,
-    },
-  )
+  const problem = `the certificate of ${new URL(uri).host} is refused by sslmode=${mode}: ${cause.message}`
+  return new CliError('denied', problem, {
+    nextStep:
+      'name a file with the authority that signed it: sslrootcert=ca.pem. Or accept every certificate: sslmode=require without sslrootcert',
+    cause,
+  })
 }
 
 /** Returns the last error, with the messages of all attempts. */
@@ -136,14 +133,9 @@ function contentOf(parameter: string, file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (cause) {
-    throw new CliError(
-      'settings',
-      `${parameter}=${file} in State__ConnectionString cannot be read: ${(cause as Error).message}`,
-      {
-        nextStep: `let ${parameter} name a PEM file that this program and the sidecars can read`,
-        cause,
-      },
-    )
+    const problem = `${parameter}=${file} in State__ConnectionString cannot be read: ${(cause as Error).message}`
+    const nextStep = `let ${parameter} name a PEM file that this program and the sidecars can read`
+    throw new CliError('settings', problem, { nextStep, cause })
   }
 }
 

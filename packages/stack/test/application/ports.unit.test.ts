@@ -2,9 +2,15 @@ import { once } from 'node:events'
 import { connect, createServer, type Server } from 'node:net'
 import { expect } from 'chai'
 import { describeConflict, freePorts, isPortFree, requireFreePorts } from '../../src/application/free-ports.ts'
-import { defaultPorts, localPorts, loopbacks, type StackPorts, slotsOf } from '../../src/application/ports.ts'
-import { services } from '../../src/application/services.ts'
-import { eventually } from '../../src/base/poll.ts'
+import {
+  defaultPorts,
+  localPorts,
+  loopbacks,
+  type StackPorts,
+  services,
+  slotsOf,
+} from '../../src/application/services.ts'
+import { eventually } from '../../src/base/run-tool.ts'
 
 const all = ({ services: ports, moreBrokers, inspectors, ...others }: StackPorts) => [
   ...Object.values(others),

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'chai'
-import { withStackLock } from '../../src/application/stack-lock.ts'
+import { withStackLock } from '../../src/application/stack-record.ts'
 
 describe('withStackLock', () => {
   let folder: string

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'chai'
-import { eventually, poll } from '../../src/base/poll.ts'
+import { eventually, poll } from '../../src/base/run-tool.ts'
 
 describe('poll', () => {
   it('calls the probe until it answers', async () => {

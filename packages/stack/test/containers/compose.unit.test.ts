@@ -6,8 +6,13 @@ import { parse } from 'yaml'
 import { images, serviceImage } from '../../src/application/images.ts'
 import { jaegerVariables } from '../../src/application/jaeger.ts'
 import { repository, versions } from '../../src/application/paths.ts'
-import { defaultPorts } from '../../src/application/ports.ts'
-import { entryOf, services as registered, sidecarOf, storedServices } from '../../src/application/services.ts'
+import {
+  defaultPorts,
+  entryOf,
+  services as registered,
+  sidecarOf,
+  storedServices,
+} from '../../src/application/services.ts'
 import { postgresqlFile, variableOf } from '../../src/containers/project.ts'
 import { ipv6Ports, podOf, replicaServices } from '../../src/containers/replicas.ts'
 import { brokerSettings } from '../../src/kafka/broker.ts'

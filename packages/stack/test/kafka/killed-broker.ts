@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { eventually } from '../../src/base/poll.ts'
+import { eventually } from '../../src/base/run-tool.ts'
 import { localKafka } from '../../src/kafka/connection.ts'
 import type { Plan } from '../../src/processes/plan.ts'
 import { runningStack } from '../../src/processes/running-stack.ts'

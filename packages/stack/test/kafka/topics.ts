@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { type KafkaConnection, withAdmin } from '@orderflow/kafka-log'
 import { expect } from 'chai'
 import { repository } from '../../src/application/paths.ts'
-import { eventually } from '../../src/base/poll.ts'
+import { eventually } from '../../src/base/run-tool.ts'
 import { localKafka } from '../../src/kafka/connection.ts'
 import { dayMs, forever, keepFor, keptFor } from '../../src/kafka/retention.ts'
 import {

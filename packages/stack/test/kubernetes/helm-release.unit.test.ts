@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { eventually } from '../../src/base/poll.ts'
+import { eventually } from '../../src/base/run-tool.ts'
 import { restartCrashed } from '../../src/kubernetes/helm-release.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 import { fakeCluster } from './fake-cluster.ts'

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { snapshotOf } from '../../src/new-service/snapshot.ts'
+import { snapshotOf } from '../../src/new-service/new-service.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 
 describe('snapshotOf', () => {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { parse } from 'yaml'
-import { defaultPorts } from '../../src/application/ports.ts'
+import { defaultPorts } from '../../src/application/services.ts'
 import { containersJaeger, localJaeger } from '../../src/observe/config.ts'
 
 const placesIn = (text: string) => {

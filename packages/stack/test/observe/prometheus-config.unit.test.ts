@@ -1,7 +1,6 @@
 import { expect } from 'chai'
 import { parse } from 'yaml'
-import { defaultPorts } from '../../src/application/ports.ts'
-import { services } from '../../src/application/services.ts'
+import { defaultPorts, services } from '../../src/application/services.ts'
 import { containersConfig, localConfig } from '../../src/observe/config.ts'
 
 interface ScrapeConfig {

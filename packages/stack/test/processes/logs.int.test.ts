@@ -4,7 +4,7 @@ import { appendFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { repository } from '../../src/application/paths.ts'
-import { eventually } from '../../src/base/poll.ts'
+import { eventually } from '../../src/base/run-tool.ts'
 import { logFile, processNamesWith } from '../../src/processes/plan.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { defaultPorts } from '../../src/application/ports.ts'
+import { defaultPorts } from '../../src/application/services.ts'
 import { type Brokers, brokerNames } from '../../src/kafka/broker.ts'
 import { createPlan, dataFolder, recordStart, serversOf } from '../../src/processes/plan.ts'
 import { prepareKafka } from '../../src/processes/servers/kafka.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { CliError } from '../../src/base/error.ts'
-import { eventually } from '../../src/base/poll.ts'
+import { eventually } from '../../src/base/run-tool.ts'
 import { requireLive } from '../../src/release/live.ts'
 import { contextFor, digestOf, type FakePlatform, startFakePlatform } from './support/fake-platform.ts'
 

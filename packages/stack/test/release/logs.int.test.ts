@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { eventually } from '../../src/base/poll.ts'
+import { eventually } from '../../src/base/run-tool.ts'
 import { followLogs } from '../../src/release/logs.ts'
 import { logLine } from './rehearsal/platform/log.ts'
 import { contextFor, type FakePlatform, startFakePlatform } from './support/fake-platform.ts'

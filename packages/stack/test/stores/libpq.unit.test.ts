@@ -6,8 +6,8 @@ import { expect } from 'chai'
 import { generate } from 'selfsigned'
 import { makeCertificate } from '../../src/base/credentials.ts'
 import type { CliError } from '../../src/base/error.ts'
+import { prepareDatabases } from '../../src/stores/databases.ts'
 import { connect, tlsSettings } from '../../src/stores/libpq.ts'
-import { prepareDatabases } from '../../src/stores/own-server.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 
 /** The servers by their rules: the kinds of connections that each one accepts. */

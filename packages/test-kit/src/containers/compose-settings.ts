@@ -51,15 +51,14 @@ export function portVariables(ports: StackPorts): Record<string, string> {
     brokerPortVariable(name),
     String(brokerPorts(ports, name).broker),
   ])
-  return { ...Object.fromEntries([...ofEach, ...ofBrokers]), ...serverPorts(ports) }
+  return {
+    ...Object.fromEntries([...ofEach, ...ofBrokers]),
+    MONGO_PORT: String(mongoPort(ports)),
+    POSTGRESQL_PORT: String(ports.postgresql),
+    JAEGER_PORT: String(ports.jaeger),
+    PROMETHEUS_PORT: String(ports.prometheus),
+  }
 }
-
-const serverPorts = (ports: StackPorts) => ({
-  MONGO_PORT: String(mongoPort(ports)),
-  POSTGRESQL_PORT: String(ports.postgresql),
-  JAEGER_PORT: String(ports.jaeger),
-  PROMETHEUS_PORT: String(ports.prometheus),
-})
 
 /** In containers, Kafka’s controller needs no published port, so MongoDB gets the controller’s port number. */
 const mongoPort = ({ kafkaController }: StackPorts) => kafkaController

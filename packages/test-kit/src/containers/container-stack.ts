@@ -1,21 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { appendFileSync, mkdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import {
-  type Brokers,
-  defaultPorts,
-  entryOf,
-  freePorts,
-  operateProgram,
-  type RunningStack,
-  services,
-  storedServices,
-} from '@orderflow/stack'
+import { type Brokers, defaultPorts, entryOf, freePorts, operateProgram, services } from '@orderflow/stack'
 import { testFolder } from '@orderflow/stack/base'
 import { docker, ensureImages, images } from '@orderflow/stack/machine'
 import { getContainerRuntimeClient, getReaper } from 'testcontainers'
-import { domainDocuments } from '../domain-documents.ts'
-import { isPartial, nameOf, type Operator, type TestStack, untilComplete } from '../operator.ts'
+import { createOperator, type TestStack } from '../operator.ts'
 import type { ApplicationCopy, Ended } from '../stacks/index.ts'
 import { openStores, type Stores } from '../stacks/stores.ts'
 import { type ComposeSettings, composeSettings, portVariables } from './compose-settings.ts'
@@ -67,8 +57,9 @@ export async function startContainers(copy: ApplicationCopy, brokers: Brokers = 
     const { code, stdout, stderr } = await orderflow('up')
     if (code !== 0) throw new Error(`the stack did not start, exit code ${code}:\n${stdout}${stderr}`)
     const settings = composeSettings(join(copy.folder, '.env'), ports, brokers)
-    stores = openStores(settings.storeUri)
-    const { ask, kill, restart } = controlContainers(project, settings.addresses.kafka, stores)
+    const opened = openStores(settings.storeUri)
+    stores = opened
+    const { ask, kill, restart } = controlContainers(project, settings.addresses.kafka, opened)
     const readCertificate = 'process.stdout.write(fs.readFileSync(process.env.Web__CertificateFile))'
     return {
       ...settings.addresses,
@@ -76,7 +67,7 @@ export async function startContainers(copy: ApplicationCopy, brokers: Brokers = 
       signingKeys: entryOf(settings.secrets, 'SIGNING_KEYS'),
       project,
       settings,
-      stores,
+      stores: opened,
       certificate: await (await openContainer(project, services[0]?.name ?? '')).exec(['node', '-e', readCertificate]),
       askInside: (service, listener, path, request) => {
         const { channel, daprHttp } = entryOf(defaultPorts.services, service)
@@ -84,7 +75,13 @@ export async function startContainers(copy: ApplicationCopy, brokers: Brokers = 
       },
       kill,
       restart,
-      operator: containersOperator(settings.addresses, project, stores),
+      // Runs operators’ commands in containers. A rebuild uses the running sidecar, as `make rebuild` does.
+      operator: createOperator(settings.addresses, {
+        withStores: (work) => work(opened),
+        whileStopped: (_, work) => work(),
+        rebuild: async (service, args) =>
+          (await openContainer(project, service)).exec(['node', operateProgram, 'rebuild', ...args]),
+      }),
       log,
       keepLog,
       variables,
@@ -93,30 +90,5 @@ export async function startContainers(copy: ApplicationCopy, brokers: Brokers = 
   } catch (error) {
     await stop()
     throw error
-  }
-}
-
-/** Runs operators’ commands in containers. A rebuild uses the running sidecar, as `make rebuild` does. */
-function containersOperator(stack: Pick<RunningStack, 'services'>, project: string, stores: Stores): Operator {
-  return {
-    documents: async (role) => domainDocuments(await stores.read(nameOf(role))),
-
-    async loseStores(...roles) {
-      const lost = storedServices.filter(({ role }) => roles.length === 0 || roles.includes(role))
-      for (const { name } of lost) await stores.empty(name)
-    },
-
-    async copyStores() {
-      const names = storedServices.map(({ name }) => name)
-      await Promise.all(names.map(stores.copy))
-      return async () => void (await Promise.all(names.map(stores.putBack)))
-    },
-
-    async rebuild(role, ...args) {
-      const service = await openContainer(project, nameOf(role))
-      const printed = await service.exec(['node', operateProgram, 'rebuild', ...args])
-      if (!isPartial(args)) await untilComplete(stack, nameOf(role))
-      return printed
-    },
   }
 }

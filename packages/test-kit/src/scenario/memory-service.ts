@@ -1,4 +1,3 @@
-import type { RequestListener } from 'node:http'
 import {
   type AllParts,
   type BaseSettings,
@@ -11,7 +10,7 @@ import {
 import { rebuildStore } from '@orderflow/service-kit/operations'
 import { capturedLog, FakeLog, FakeSidecar, type SubjectEvent } from '@orderflow/service-kit/testing'
 import { type Documents, domainDocuments } from '../domain-documents.ts'
-import { type Answer, type Exchange, exchange } from './exchange.ts'
+import { type Exchange, exchange } from './exchange.ts'
 import { definitionWatched, type Reads } from './reads.ts'
 
 /** A record of the log. */
@@ -36,30 +35,7 @@ export interface Rejected {
   detail: string
 }
 
-/** A service in memory, with an empty store, an own log and virtual time. */
-export interface MemoryService {
-  readonly parts: AllParts
-  /** The public listener. */
-  readonly web: RequestListener
-  /** Returns the topic on which the service handles events of this name. @throws {Error} if it handles no such events */
-  topicOf(name: string): string
-  handles(topic: string): boolean
-  /** The number of deliveries, with repeated ones. */
-  readonly deliveries: number
-  /** Delivers a record as the sidecar does, and again after a virtual second while the service asks for it. */
-  deliver(record: ScenarioRecord): Promise<void>
-  request(request: Exchange): Promise<Answer>
-  passTime(ms: number): void
-  /** Makes the next write to the store fail. */
-  failNextWrite(error: Error): void
-  readonly published: readonly (ScenarioRecord & { value: Uint8Array })[]
-  readonly rejected: readonly Rejected[]
-  documents(): Documents
-  /** Returns the documents that a rebuild makes from the log. */
-  rebuilt(): Promise<Documents>
-  /** Returns the errors that the service has logged. */
-  errors(): string[]
-}
+export type MemoryService = ReturnType<typeof startMemoryService>
 
 /** The time at which each run begins. */
 export const beginning = '2026-01-01T00:00:00.000Z'
@@ -80,16 +56,17 @@ export function memoryServices<S extends object>(
   definition: ServiceDefinition<S>,
   variables: Record<string, string>,
   reads: Reads,
-): () => MemoryService {
+) {
   const settings = readSettings(definition, { ...memoryTokens, ...variables })
   return () => startMemoryService(definition, settings, reads)
 }
 
+/** Starts a service in memory, with an empty store, an own log and virtual time. */
 function startMemoryService<S extends object>(
   definition: ServiceDefinition<S>,
   settings: BaseSettings & S,
   reads: Reads,
-): MemoryService {
+) {
   let created: AllParts | undefined
   const service = definitionWatched(definition, reads, (parts) => {
     created = parts
@@ -165,17 +142,21 @@ function startMemoryService<S extends object>(
 
   return {
     parts,
+    /** The public listener. */
     web: app.web,
+    /** The number of deliveries, with repeated ones. */
     get deliveries() {
       return deliveries
     },
-    topicOf(name) {
+    /** Returns the topic on which the service handles events of this name. @throws {Error} if it handles no such events */
+    topicOf(name: string): string {
       const topic = Object.keys(reactions).find((each) => Object.hasOwn(reactions[each] ?? {}, name))
       if (topic !== undefined) return topic
       throw new Error(`the service has no reaction to ${name}: add a reaction, or pass a record with its topic`)
     },
-    handles: (topic) => Object.hasOwn(reactions, topic),
-    async deliver(record) {
+    handles: (topic: string) => Object.hasOwn(reactions, topic),
+    /** Delivers a record as the sidecar does, and again after a virtual second while the service asks for it. */
+    async deliver(record: ScenarioRecord): Promise<void> {
       appendPublished()
       const offset = positions.get(record) ?? append(record)
       for (let tries = 1; ; tries += 1) {
@@ -186,17 +167,18 @@ function startMemoryService<S extends object>(
         now += retryMs
       }
     },
-    request: (request) => exchange(app.web, request),
-    passTime(ms) {
+    request: (request: Exchange) => exchange(app.web, request),
+    passTime(ms: number) {
       now += ms
     },
-    failNextWrite(error) {
+    /** Makes the next write to the store fail. */
+    failNextWrite(error: Error) {
       sidecar.failures.transact.push(error)
     },
-    get published() {
+    get published(): readonly (ScenarioRecord & { value: Uint8Array })[] {
       return sidecar.published.filter(({ headers }) => !isDeadLetter(headers))
     },
-    get rejected() {
+    get rejected(): readonly Rejected[] {
       return sidecar.published.flatMap(({ headers }) =>
         isDeadLetter(headers)
           ? [{ reason: headers['deadletter-reason'] ?? '', detail: headers['deadletter-detail'] ?? '' }]
@@ -204,7 +186,9 @@ function startMemoryService<S extends object>(
       )
     },
     documents: () => documentsIn(sidecar),
+    /** Returns the documents that a rebuild makes from the log. */
     rebuilt,
+    /** Returns the errors that the service has logged. */
     errors,
   }
 }

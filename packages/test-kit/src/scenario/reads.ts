@@ -2,6 +2,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { type FullEvent, typeOf } from '@orderflow/envelope'
 import { type AllParts, type Reactions, type ServiceDefinition, watched, withEntities } from '@orderflow/service-kit'
+import { jsonWithShortLists } from '@orderflow/stack/base'
 
 /** The JSON pointers of the Payload fields that a service reads, by event type (`Name@Version`). */
 export type Reads = Map<string, Set<string>>
@@ -69,17 +70,6 @@ export function keepReads(root: URL, reads: Reads, env: NodeJS.ProcessEnv = proc
   }
   const sorted = Object.entries(kept).toSorted(([a], [b]) => (a < b ? -1 : 1))
   // Test files run in parallel, so a reader must never see a half-written file.
-  writeFileSync(`${file}.${process.pid}`, `${textOf(Object.fromEntries(sorted))}\n`)
+  writeFileSync(`${file}.${process.pid}`, `${jsonWithShortLists(Object.fromEntries(sorted))}\n`)
   renameSync(`${file}.${process.pid}`, file)
-}
-
-const lineWidth = 120
-
-/** Returns JSON as Biome formats it, so that the lint accepts a new file: a list has one line if it fits. */
-function textOf(reads: Record<string, string[]>): string {
-  const lists = /^( {2}".*": )\[([^\]]+)\](,?)$/gm
-  return JSON.stringify(reads, null, 2).replaceAll(lists, (list, name: string, items: string, comma: string) => {
-    const line = `${name}[${items.trim().replaceAll(/\n\s+/g, ' ')}]${comma}`
-    return line.length <= lineWidth ? line : list
-  })
 }

@@ -58,62 +58,46 @@ const bodyOf = ({ inputs }: Operation) =>
   inputs.flatMap(({ body }) => body ?? [])[0]?.schema as (Partial<Body> & Pick<Body, 'example'>) | undefined
 
 function refusedByAny(operation: Operation): Cases {
-  const path = pathOf(operation)
-  const isRefused = { status: 405, tells: /no operation (PUT|DELETE) \/v1/ }
+  const [path, title] = [pathOf(operation), titleOf(operation)]
+  const refused = { status: 405, tells: /no operation (PUT|DELETE) \/v1/ }
+  const unknown = { status: 400, pointers: ['nothing'], tells: /nothing: is not a query parameter of this operation/ }
+  const foreign = postOf(operation, undefined, { origin: 'https://evil.example' })
+  const slash = `DELETE ${operation.path} with a slash at the end`
   return {
-    [`PUT ${operation.path}`]: { path, init: { method: 'PUT' }, ...isRefused },
-    [`DELETE ${operation.path} with a slash at the end`]: {
-      path: `${path}/`,
-      init: { method: 'DELETE' },
-      ...isRefused,
-    },
-    [`${titleOf(operation)} with an unknown query parameter`]: {
-      path: `${path}?nothing=1`,
-      init: { method: operation.method.toUpperCase() },
-      status: 400,
-      pointers: ['nothing'],
-      tells: /nothing: is not a query parameter of this operation/,
-    },
+    [`PUT ${operation.path}`]: { path, ...by('PUT'), ...refused },
+    [slash]: { path: `${path}/`, ...by('DELETE'), ...refused },
+    [`${title} with an unknown query parameter`]: { path: `${path}?nothing=1`, ...by(operation.method), ...unknown },
     ...(operation.method === 'post' && {
-      [`${titleOf(operation)} from a page of another site`]: {
-        ...postOf(operation, undefined, { origin: 'https://evil.example' }),
-        status: 403,
-        tells: /evil\.example/,
-      },
+      [`${title} from a page of another site`]: { ...foreign, status: 403, tells: /evil\.example/ },
     }),
   }
 }
 
+const by = (method: string) => ({ init: { method: method.toUpperCase() } })
+
 function refusedForParameters(operation: Operation): Cases {
-  const { method } = operation
   const title = titleOf(operation)
-  const init = { method: method.toUpperCase() }
+  const requested = by(operation.method)
   const parameters = operation.inputs.flatMap((input) => input.parameters ?? [])
   const cases = parameters.map(({ name, in: where, schema }): Cases => {
     const named = { status: 400, pointers: [name] }
     if (where === 'path' && schema.format !== 'uuid') return {}
     if (where === 'path') {
+      const at = (id?: string) => ({ path: pathOf(operation, id), ...requested })
       return {
-        [`${title} for an id that is not a GUID`]: { path: pathOf(operation, '42'), init, ...named, tells: /GUID/ },
-        [`${title} for an unknown id`]: { path: pathOf(operation), init, status: 404, tells: /There is no/ },
-        [`${title} with a broken escape in the path`]: {
-          path: pathOf(operation, '%zz'),
-          init,
-          status: 400,
-          tells: /hex digits/,
-        },
+        [`${title} for an id that is not a GUID`]: { ...at('42'), ...named, tells: /GUID/ },
+        [`${title} for an unknown id`]: { ...at(), status: 404, tells: /There is no/ },
+        [`${title} with a broken escape in the path`]: { ...at('%zz'), status: 400, tells: /hex digits/ },
       }
     }
-    const query = (value: string) => ({ path: `${pathOf(operation)}?${name}=${value}`, init, ...named })
+    const query = (value: string) => ({ path: `${pathOf(operation)}?${name}=${value}`, ...requested, ...named })
     if (name === 'limit') return { [`${title} for a page of 101 items`]: { ...query('101'), tells: /1 to 100/ } }
     if (name === 'cursor') return { [`${title} with an invalid cursor`]: { ...query('abc'), tells: /next/ } }
     if (schema.format === 'uuid')
       return { [`${title} with a ${name} that is not a GUID`]: { ...query('1'), tells: /GUID/ } }
     if (name !== 'Idempotency-Key') return {}
-    const key = (text: string) => ({
-      ...postOf(operation, JSON.stringify(bodyOf(operation)?.example), { ...json, [name]: text }),
-      ...named,
-    })
+    const example = JSON.stringify(bodyOf(operation)?.example)
+    const key = (text: string) => ({ ...postOf(operation, example, { ...json, [name]: text }), ...named })
     return {
       [`${title} with a blank in its ${name}`]: { ...key('a b'), tells: /visible ASCII/ },
       [`${title} with 256 characters of ${name}`]: { ...key('k'.repeat(256)), tells: /255/ },
@@ -127,63 +111,34 @@ function refusedForBody(operation: Operation): Cases {
   // Leaves out a body that the service reads as bytes, because only the service knows the forms of such a body.
   if (!schema?.required || !schema.example) return {}
   const { required, example } = schema
-  const title = titleOf(operation)
   const whole = JSON.stringify(example)
-  const missing = required.map((name): [string, BadRequest] => [
-    `${title} without ${name}`,
-    {
-      ...postOf(operation, JSON.stringify({ ...example, [name]: undefined })),
+  const bodyWith = (changes: object) => JSON.stringify({ ...example, ...changes })
+  const latin = Buffer.from(bodyWith({ note: 'é' }), 'latin1')
+  const doubled = `{${JSON.stringify(required[0])}:1,${whole.slice(1)}`
+  const refused = (what: string, body: string | Buffer<ArrayBuffer>, tells: RegExp, pointers?: string[]): Cases => ({
+    [`${titleOf(operation)} ${what}`]: {
+      ...postOf(operation, body),
       status: 400,
-      pointers: [`/${name}`],
-      tells: /missing/,
+      tells,
+      ...(pointers && { pointers }),
     },
+  })
+  const as = (what: string, type: string, tells: RegExp): Cases => ({
+    [`${titleOf(operation)} ${what}`]: { ...postOf(operation, whole, { 'content-type': type }), status: 415, tells },
+  })
+  const large = postOf(operation, bodyWith({ note: 'x'.repeat(70_000) }))
+  const allPointers = required.map((name) => `/${name}`)
+  return together([
+    ...required.map((name) => refused(`without ${name}`, bodyWith({ [name]: undefined }), /missing/, [`/${name}`])),
+    refused('with an empty body', '', /missing/, allPointers),
+    refused('with a body that is not JSON', `${whole.slice(0, -1)},}`, /quotes, commas and brackets/),
+    refused('with an unknown field', bodyWith({ nothing: 1 }), /nothing: is not a field of this body/, ['/nothing']),
+    refused('with a duplicate key', doubled, /occurs twice: write each key once/, [`/${required[0]}`]),
+    refused('with a body that is a list', '[]', /object/, ['']),
+    refused('with a body that is null', 'null', /object, not null/, ['']),
+    refused('with a body that is not UTF-8', latin, /UTF-8/),
+    as('with another content type', 'text/plain', /application\/json/),
+    as('with another charset', 'application/json; charset=latin1', /UTF-8/),
+    { [`${titleOf(operation)} with a body above 64 KiB`]: { ...large, status: 413, tells: /at most 65536 bytes/ } },
   ])
-  const pointers = required.map((name) => `/${name}`)
-  const large = JSON.stringify({ ...example, note: 'x'.repeat(70_000) })
-  const latin = Buffer.from(JSON.stringify({ ...example, note: 'é' }), 'latin1')
-  return {
-    ...Object.fromEntries(missing),
-    [`${title} with an empty body`]: { ...postOf(operation, ''), status: 400, pointers, tells: /missing/ },
-    [`${title} with a body that is not JSON`]: {
-      ...postOf(operation, `${whole.slice(0, -1)},}`),
-      status: 400,
-      tells: /quotes, commas and brackets/,
-    },
-    [`${title} with an unknown field`]: {
-      ...postOf(operation, JSON.stringify({ ...example, nothing: 1 })),
-      status: 400,
-      pointers: ['/nothing'],
-      tells: /nothing: is not a field of this body/,
-    },
-    [`${title} with a duplicate key`]: {
-      ...postOf(operation, `{${JSON.stringify(required[0])}:1,${whole.slice(1)}`),
-      status: 400,
-      pointers: [`/${required[0]}`],
-      tells: /occurs twice: write each key once/,
-    },
-    [`${title} with a body that is a list`]: {
-      ...postOf(operation, '[]'),
-      status: 400,
-      pointers: [''],
-      tells: /object/,
-    },
-    [`${title} with a body that is null`]: {
-      ...postOf(operation, 'null'),
-      status: 400,
-      pointers: [''],
-      tells: /object, not null/,
-    },
-    [`${title} with a body that is not UTF-8`]: { ...postOf(operation, latin), status: 400, tells: /UTF-8/ },
-    [`${title} with another content type`]: {
-      ...postOf(operation, whole, { 'content-type': 'text/plain' }),
-      status: 415,
-      tells: /application\/json/,
-    },
-    [`${title} with another charset`]: {
-      ...postOf(operation, whole, { 'content-type': 'application/json; charset=latin1' }),
-      status: 415,
-      tells: /UTF-8/,
-    },
-    [`${title} with a body above 64 KiB`]: { ...postOf(operation, large), status: 413, tells: /at most 65536 bytes/ },
-  }
 }

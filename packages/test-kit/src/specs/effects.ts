@@ -1,6 +1,6 @@
 import { createSigner, type SubjectEvent, send, signatureHeader } from '@orderflow/service-kit/testing'
 import { type RunningStack, urlOf } from '@orderflow/stack'
-import { eventually } from '@orderflow/stack/base'
+import { attempt, eventually } from '@orderflow/stack/base'
 import { expect } from 'chai'
 import { createProducer, type OutsideRecord, openLog } from '../kafka.ts'
 import type { TestedService } from './tested-services.ts'
@@ -59,6 +59,11 @@ export async function listedIds({ name, parts }: TestedService, stack: RunningSt
   return ids
 }
 
+interface Announcement {
+  AppName?: string
+  Headers?: { CausationId?: string }
+}
+
 /** Expects that all announcements of an event have the same bytes. */
 export async function expectAnnouncedOnce(
   { name, produces }: TestedService,
@@ -72,7 +77,7 @@ export async function expectAnnouncedOnce(
     const causes = new Set(events.map(({ envelope }) => envelope.Id))
     const told = new Map<string, Set<string>>()
     for (const { value } of log.records) {
-      const envelope = read(value)
+      const envelope = attempt((): Announcement => JSON.parse(value.toString()))
       const cause = envelope?.Headers?.CausationId ?? ''
       if (envelope?.AppName === name && causes.has(cause))
         told.set(cause, (told.get(cause) ?? new Set()).add(value.toString()))
@@ -80,13 +85,5 @@ export async function expectAnnouncedOnce(
     for (const [cause, texts] of told) expect([...texts], `announcements of ${cause}`).to.have.length(1)
   } finally {
     await log.close()
-  }
-}
-
-function read(value: Buffer): { AppName?: string; Headers?: { CausationId?: string } } | undefined {
-  try {
-    return JSON.parse(value.toString())
-  } catch {
-    return undefined
   }
 }

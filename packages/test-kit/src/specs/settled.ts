@@ -9,10 +9,9 @@ import { consumedTopics } from '@orderflow/stack/operate'
  */
 export async function settled<T>({ kafka }: Pick<RunningStack, 'kafka'>, find: () => Promise<T>): Promise<T> {
   // A broker that was just restarted may still break connections.
-  const isDone = () =>
-    withAdmin(kafka, (admin) => positionsOf(admin, consumedTopics)).then(
-      (positions) => positions.every(({ lag }) => lag === 0),
-      () => false,
+  const isDone = async () =>
+    (await withAdmin(kafka, (admin) => positionsOf(admin, consumedTopics)).catch(() => undefined))?.every(
+      ({ lag }) => lag === 0,
     )
   await eventually(isDone, 'the services to be done with the log')
   return find()

@@ -12,13 +12,12 @@ import {
   serversOf,
   serviceNamed,
   sidecarOf,
-  storedServices,
+  type storedServices,
 } from '@orderflow/stack'
 import { repository } from '@orderflow/stack/base'
-import { domainDocuments } from '../domain-documents.ts'
-import { isPartial, nameOf, type Operator, untilComplete } from '../operator.ts'
+import { createOperator, type FilledStores, type Operator } from '../operator.ts'
 import { type Ended, runIn } from './run-in.ts'
-import { openStores, type Stores } from './stores.ts'
+import { openStores } from './stores.ts'
 
 /** Runs an operator’s command of a service. `env` adds variables to the service’s settings. */
 export type Operate = (service: string, args: string[], env?: Record<string, string>) => Promise<Ended>
@@ -54,8 +53,6 @@ interface Row {
   is_binary: number
 }
 
-type FilledStores = Pick<Stores, 'read' | 'empty' | 'copy' | 'putBack'>
-
 export function localOperator(stack: LocalStack, postgresqlPort: number, operate: Operate): Operator {
   async function withStores<Result>(work: (stores: FilledStores) => Promise<Result>): Promise<Result> {
     if (serversOf(stack.folder).store === 'sqlite') return work(sqliteStores(stack.folder))
@@ -71,27 +68,15 @@ export function localOperator(stack: LocalStack, postgresqlPort: number, operate
     await Promise.all(names.map((name) => stack.restart(name).catch(exceptLostStore)))
   }
 
-  return {
-    documents: (role) => withStores(async ({ read }) => domainDocuments(await read(nameOf(role)))),
-
-    async loseStores(...roles) {
-      const lost = storedServices.filter(({ role }) => roles.length === 0 || roles.includes(role))
-      await whileStopped(lost, () => withStores(({ empty }) => Promise.all(lost.map(({ name }) => empty(name)))))
-    },
-
-    async copyStores() {
-      const names = storedServices.map(({ name }) => name)
-      await withStores(({ copy }) => Promise.all(names.map(copy)))
-      return () => whileStopped(storedServices, () => withStores(({ putBack }) => Promise.all(names.map(putBack))))
-    },
-
-    async rebuild(role, ...range) {
-      const { code, stdout, stderr } = await operate(nameOf(role), ['rebuild', ...range])
+  return createOperator(stack, {
+    withStores,
+    whileStopped,
+    rebuild: async (service, args) => {
+      const { code, stdout, stderr } = await operate(service, ['rebuild', ...args])
       if (code !== 0) throw new Error(stderr)
-      if (!isPartial(range)) await untilComplete(stack, nameOf(role))
       return stdout
     },
-  }
+  })
 }
 
 /** A service with an emptied store runs, but is not ready. */

@@ -5,8 +5,5 @@ import { nearNamedKafka } from '../../near-kafka.ts'
 
 /** Waits until the services of a running stack consume the new partitions. */
 export const command: Command = {
-  run: nearNamedKafka(
-    () => addMissingPartitions(timed()),
-    () => ({ args: ['partitions'] }),
-  ),
+  run: nearNamedKafka('partitions', () => addMissingPartitions(timed())),
 }

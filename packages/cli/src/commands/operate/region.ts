@@ -8,7 +8,7 @@ export const command: Command = {
   options: {
     minutes: { value: 'N', summary: 'active: handle the events of the last N minutes again (default: 10)' },
   },
-  run: nearNamedKafka(region, ({ all }) => ({ args: ['region', ...all] })),
+  run: nearNamedKafka('region', region),
 }
 
 /** The default of `--minutes`. Copying is seldom this late. */

@@ -5,17 +5,14 @@ import { nearNamedKafka } from '../../near-kafka.ts'
 
 export const command: Command = {
   options: { days: { value: 'N|forever', summary: 'set the time to this number of days' } },
-  run: nearNamedKafka(
-    async ({ text }) => {
-      const days = text('days')
-      const kept = days ? retentionOf(days) : undefined
-      for (const [name, ms] of await retention(kept)) print(`${name}: kept ${retentionText(ms)}`)
-      if (kept !== undefined && kept !== forever) {
-        print('next: rebuild stores, because they keep events that Kafka deletes (docs/personal-data.md)')
-      }
-    },
-    ({ all }) => ({ args: ['retention', ...all] }),
-  ),
+  run: nearNamedKafka('retention', async ({ text }) => {
+    const days = text('days')
+    const kept = days ? retentionOf(days) : undefined
+    for (const [name, ms] of await retention(kept)) print(`${name}: kept ${retentionText(ms)}`)
+    if (kept !== undefined && kept !== forever) {
+      print('next: rebuild stores, because they keep events that Kafka deletes (docs/personal-data.md)')
+    }
+  }),
 }
 
 const maxDays = 36_500

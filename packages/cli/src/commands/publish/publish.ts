@@ -1,5 +1,5 @@
 import { describeProblem, EnvelopeError, eventNames, isGuidField, parseEvent, payloadFields } from '@orderflow/envelope'
-import { keyOf, type OutgoingRecord, openPublisher, type PublishedPosition } from '@orderflow/envelope/kafka'
+import { keyOf, openPublisher, type PublishedPosition } from '@orderflow/envelope/kafka'
 import type { KafkaConnection } from '@orderflow/kafka-log'
 import { type Demo, outsideRefusal, topicOfEvent } from '@orderflow/service-kit/application'
 import {
@@ -12,11 +12,10 @@ import {
   topicFor,
   watchUrl,
 } from '@orderflow/stack'
-import { CliError, print } from '@orderflow/stack/base'
+import { CliError, isObject, objectIn, print } from '@orderflow/stack/base'
 import { findErrorBy } from '@platformatic/kafka'
 import type { Command, Given } from '../../command-line.ts'
 import { nearKafka, readBytes } from '../../near-kafka.ts'
-import { withId } from '../demo-paths.ts'
 
 /** Publishes with a Kafka client, without Dapr. */
 export const command: Command = {
@@ -26,10 +25,10 @@ export const command: Command = {
     key: { value: 'KEY', summary: 'the key of the record (default: the topic’s key in the event)' },
     raw: { summary: 'skip validation, for example to see a dead letter' },
   },
-  run: nearKafka(publish, ({ args: [file], text, flag }) => {
+  run: nearKafka('publish', publish, ({ args: [file], text, flag }) => {
     const key = text('key')
     const options = [...(key ? ['--key', key] : []), ...(flag('raw') ? ['--raw'] : [])]
-    return { args: ['publish', ...(file ? ['-'] : []), ...options], file }
+    return { args: [...(file ? ['-'] : []), ...options], file }
   }),
 }
 
@@ -39,7 +38,9 @@ export async function publish({ args: [file], text, flag }: Pick<Given, 'args' |
   const raw = flag('raw') ?? false
   if (!raw) requireAccepted(event)
   const addresses = await requireKafka()
-  const at = await send(addresses.publisher, event).catch((error: Error) => refused(error, event))
+  const publisher = await openPublisher(addresses.publisher, 'orderflow-publish')
+  const sent = publisher.send([event]).finally(() => publisher.close())
+  const [at = { partition: 0, offset: 0n }] = await sent.catch((error: Error) => refused(error, event))
   const { partition, offset } = at
   print(`published to ${event.topic}, partition ${partition}, offset ${offset}, key ${event.key ?? '(none)'}`)
   print(
@@ -64,11 +65,11 @@ export function nextStep(
   addresses: Addresses,
   demo: Demo | undefined,
 ): string {
-  const envelope = parseObject(value) ?? {}
+  const envelope = objectIn(value.toString()) ?? {}
   const id = demo && demoIdIn(envelope, demo)
   if (demo && id !== undefined) {
     const commands = [demo, ...demo.show].map(({ service, get }) => {
-      const url = `${shownUrlOf(addresses, service)}${withId(get, id)}`
+      const url = `${shownUrlOf(addresses, service)}${get.replaceAll('{id}', id)}`
       return `curl ${url.includes('?') ? `'${url}'` : url}`
     })
     return `next: ${commands.join(' and ')}`
@@ -110,16 +111,6 @@ function requireAccepted({ topic, value }: EventRecord): void {
   }
 }
 
-async function send(kafka: KafkaConnection, record: OutgoingRecord): Promise<PublishedPosition> {
-  const publisher = await openPublisher(kafka, 'orderflow-publish')
-  try {
-    const [position] = await publisher.send([record])
-    return position ?? { partition: 0, offset: 0n }
-  } finally {
-    await publisher.close()
-  }
-}
-
 interface EventRecord {
   topic: string
   key: string | undefined
@@ -131,17 +122,15 @@ type Json = Record<string, unknown>
 /** Returns the record for a file with an envelope or a fixture (envelope-schema/fixtures). */
 export function readEventFile(file: string, key: string | undefined): EventRecord {
   const bytes = readBytes(file)
-  const value = fixtureIn(parseObject(bytes)) ?? bytes
-  const envelope = parseObject(value)
+  const value = fixtureIn(objectIn(bytes.toString())) ?? bytes
+  const envelope = objectIn(value.toString())
   const topic = topicFor(envelope?.Name)
-  if (!topic)
-    throw new CliError(
-      'usage',
-      `${envelope?.Name ?? 'this event'} is unknown, and services.json has no topics for outside publishers`,
-      {
-        nextStep: 'add it to `outside` of a topic in services.json, then run make generate',
-      },
-    )
+  if (!topic) {
+    const what = envelope?.Name ?? 'this event'
+    throw new CliError('usage', `${what} is unknown, and services.json has no topics for outside publishers`, {
+      nextStep: 'add it to `outside` of a topic in services.json, then run make generate',
+    })
+  }
   return { topic: topic.name, key: key ?? (envelope && keyOf(envelope, topic.key)), value }
 }
 
@@ -152,17 +141,4 @@ function fixtureIn(content: Json = {}): Buffer | undefined {
   if (typeof inputText === 'string') return Buffer.from(inputText)
   const document = input ?? envelope
   return isObject(document) ? Buffer.from(JSON.stringify(document)) : undefined
-}
-
-function parseObject(bytes: Buffer): Json | undefined {
-  try {
-    const value: unknown = JSON.parse(bytes.toString('utf8'))
-    return isObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -10,7 +10,7 @@ import { nearKafka } from '../../near-kafka.ts'
 export const command: Command = {
   parameters: '[NAME]',
   options: { rotate: { summary: 'set a new password' }, remove: { summary: 'remove the user' } },
-  run: nearKafka(publisher, ({ all }) => ({ args: ['publisher', ...all] })),
+  run: nearKafka('publisher', publisher),
 }
 
 /** Lists all users if there is no name. */

@@ -5,14 +5,10 @@ import { CliError, paint, poll, print, timed } from '@orderflow/stack/base'
 import { type WatchedEvent, watchEvents } from '@orderflow/stack/operate'
 import type { Command } from '../../command-line.ts'
 import { nearKafka } from '../../near-kafka.ts'
-import { withId } from '../demo-paths.ts'
 
 /** If services require a key, `API_KEY` must contain it. */
 export const command: Command = {
-  run: nearKafka(
-    () => demo(process.env),
-    () => ({ args: ['demo'] }),
-  ),
+  run: nearKafka('demo', () => demo(process.env)),
 }
 
 interface Thing {
@@ -53,11 +49,11 @@ async function demo({ API_KEY: key }: NodeJS.ProcessEnv): Promise<void> {
       print(`         ${paint('dim', stringifyMasked(Payload))}`)
     }
     early.forEach(show)
-    const read = () => call<Thing>(`${url}${withId(plan.get, id)}`)
+    const read = () => call<Thing>(`${url}${plan.get.replaceAll('{id}', id)}`)
     await untilDone(plan, { read, thing, tell, names })
     const lists = await Promise.all(
       plan.show.map(async ({ thing, service, get }) => {
-        const { items } = await call<{ items: unknown[] }>(`${urlOf(addresses, service)}${withId(get, id)}`)
+        const { items } = await call<{ items: unknown[] }>(`${urlOf(addresses, service)}${get.replaceAll('{id}', id)}`)
         return items.map((item) => `${thing.padEnd(width(plan))}  ${stringifyMasked(item)}`)
       }),
     )
@@ -77,17 +73,15 @@ const width = ({ thing, show }: Demo) =>
 const named = ({ thing: what }: Pick<Demo, 'thing'>, { id, status }: Thing) =>
   status ? `${what} ${id} is ${paint('bold', status)}` : `${what} ${id}`
 
-async function untilDone(
-  plan: Demo,
-  {
-    read,
-    thing,
-    tell,
-    names,
-  }: { read: () => Promise<Thing>; thing: Thing; tell: (line: string) => void; names: Set<string> },
-): Promise<void> {
+interface Progress {
+  read: () => Promise<Thing>
+  thing: Thing
+  tell: (line: string) => void
+  names: Set<string>
+}
+
+async function untilDone(plan: Demo, { read, thing: last, tell, names }: Progress): Promise<void> {
   const { status, events } = plan.until
-  let last = thing
   const isDone = async () => {
     const isFinal = status === undefined || last.status === status
     if (isFinal && events.every((event) => names.has(event))) return true
@@ -109,18 +103,14 @@ async function untilDone(
 function callAs(key: string | undefined, { scopes }: Demo) {
   const authorization = key ? { authorization: `Bearer ${key}` } : {}
   return <Body>(url: string, body?: object): Promise<Body> =>
-    send(
-      url,
-      body
-        ? {
-            method: 'POST',
-            headers: { ...authorization, 'content-type': 'application/json' },
-            body: JSON.stringify(body),
-          }
-        : { headers: authorization },
-      scopes,
-    )
+    send(url, { headers: authorization, ...(body && postOf(body, authorization)) }, scopes)
 }
+
+const postOf = (body: object, authorization: object) => ({
+  method: 'POST',
+  headers: { ...authorization, 'content-type': 'application/json' },
+  body: JSON.stringify(body),
+})
 
 async function send<Body>(url: string, request: RequestInit, scopes: readonly string[]): Promise<Body> {
   const response = await fetch(url, { ...request, signal: AbortSignal.timeout(timeoutMs) }).catch((cause: Error) => {

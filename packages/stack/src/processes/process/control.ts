@@ -2,13 +2,14 @@ import { spawn } from 'node:child_process'
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { repository, stackFolder } from '../../application/paths.ts'
-import { withStackLock } from '../../application/stack-lock.ts'
+import { withStackLock } from '../../application/stack-record.ts'
+import { select } from '../../application/variables.ts'
+import { attempt } from '../../base/error.ts'
 import { replaceFile } from '../../base/files.ts'
-import { poll } from '../../base/poll.ts'
 import { markVariable, type ProcessEntry, readMarks, readProcessTable } from '../../base/process-table.ts'
+import { poll } from '../../base/run-tool.ts'
 import { brokerNames } from '../../kafka/broker.ts'
-import type { ProcessName } from '../plan.ts'
-import { jaeger, logFile, observers } from '../plan.ts'
+import { jaeger, logFile, observers, type ProcessName } from '../plan.ts'
 import { hashOfFiles } from './files.ts'
 
 export interface ProcessSpec {
@@ -103,9 +104,7 @@ export function isRunning(folder: string): boolean {
   return names.some((name) => processState(folder, name, table).state === 'running')
 }
 
-function isGroupAlive(group: number): boolean {
-  return [...readProcessTable().values()].some((entry) => entry.group === group)
-}
+const isGroupAlive = (group: number): boolean => [...readProcessTable().values()].some((entry) => entry.group === group)
 
 /** A shell reports signal n as 128 + n. */
 function describeExit(status: string | undefined): string {
@@ -114,13 +113,7 @@ function describeExit(status: string | undefined): string {
   return code > 128 ? `killed by signal ${code - 128}` : `exit code ${code}`
 }
 
-function readText(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch {
-    return undefined
-  }
-}
+const readText = (file: string) => attempt(() => readFileSync(file, 'utf8'))
 
 const launcher = join(stackFolder, 'launch')
 
@@ -205,7 +198,7 @@ export async function groupEnds(group: number, timeoutMs: number): Promise<boole
 const inherited = /^(PATH|HOME|TMPDIR|LANG|LC_\w+|TZ|JAVA_HOME)$/
 
 export function inheritedEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => inherited.test(name)))
+  return select(env, (name) => inherited.test(name))
 }
 
 const serviceGraceMs = 10_000

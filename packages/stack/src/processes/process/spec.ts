@@ -11,8 +11,17 @@ import {
   repository,
   versions,
 } from '../../application/paths.ts'
-import { bracketed, brokerPorts, loopbacks, type ServicePorts } from '../../application/ports.ts'
-import { entryOf, type Service, services, sidecarOf, storedServices } from '../../application/services.ts'
+import {
+  bracketed,
+  brokerPorts,
+  entryOf,
+  loopbacks,
+  type Service,
+  type ServicePorts,
+  services,
+  sidecarOf,
+  storedServices,
+} from '../../application/services.ts'
 import { javaCommand } from '../../base/run-tool.ts'
 import { brokerNames } from '../../kafka/broker.ts'
 import {
@@ -28,8 +37,7 @@ import {
 import { javaLocale, kafkaCommand } from '../servers/kafka.ts'
 import { localSidecarUri, postgresqlSpec } from '../servers/postgresql.ts'
 import { componentSettings, patientComponents } from './components.ts'
-import type { ProcessSpec } from './control.ts'
-import { processState } from './control.ts'
+import { type ProcessSpec, processState } from './control.ts'
 import { serviceFiles } from './files.ts'
 
 export function processSpecs(plan: Plan): Record<ProcessName, ProcessSpec> {
@@ -225,18 +233,12 @@ export function daprdArguments(
 /** The largest message of a sidecar. Full batches exceed the default of 4Mi. */
 export const maxBodySize = '16Mi'
 
-/** The folders and the file that daprd reads. daprd does not read subfolders. */
-interface Resources {
-  folders: string[]
-  configuration: string
-}
-
-/** Returns a sidecar's resources: the folder `components`, and the folder in it for the store (docs/stores.md). */
+/** Returns what daprd reads: the folder `components`, and the folder in it for the store, because daprd reads no subfolders (docs/stores.md). */
 export function resourcesOf(
   components: string,
   { hasStore }: Pick<Service, 'hasStore'>,
   store: 'sqlite' | 'mongodb' | 'postgresql',
-): Resources {
+) {
   return {
     folders: [components, ...(hasStore ? [`${components}/${store}`] : [])],
     configuration: `${components}/configuration.yaml`,
@@ -250,7 +252,7 @@ export function resourcesOf(
 export function daprdFlags(
   appId: string,
   ports: ServicePorts,
-  resources: Resources,
+  resources: ReturnType<typeof resourcesOf>,
   { api = '127.0.0.1', metrics = '127.0.0.1' } = {},
 ): [flag: string, value: string][] {
   return [

@@ -1,6 +1,6 @@
 import { CliError } from '../../base/error.ts'
-import { poll } from '../../base/poll.ts'
 import { readProcessTable } from '../../base/process-table.ts'
+import { poll } from '../../base/run-tool.ts'
 import { fullDiskOf, logTail } from '../logs.ts'
 import { logFile } from '../plan.ts'
 import { processState } from './control.ts'

@@ -1,16 +1,12 @@
-import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { promisify } from 'node:util'
 import { classArchiveFile, kafkaJarsFolder, repository, templateFile } from '../../application/paths.ts'
-import { bracketed, brokerPorts, loopbacks } from '../../application/ports.ts'
-import { entryOf } from '../../application/services.ts'
+import { bracketed, brokerPorts, entryOf, loopbacks } from '../../application/services.ts'
 import { changeStack, type KafkaCluster, readStack } from '../../application/stack-record.ts'
 import { CliError } from '../../base/error.ts'
 import { replaceFile } from '../../base/files.ts'
-import { eventually } from '../../base/poll.ts'
-import { javaCommand } from '../../base/run-tool.ts'
+import { eventually, javaCommand, runTool } from '../../base/run-tool.ts'
 import {
   brokerHeap,
   brokerMachine,
@@ -28,9 +24,6 @@ import { processState, startProcess, stopProcess } from '../process/control.ts'
 
 /** In the locale C or POSIX, Java opens only paths in ASCII. */
 export const javaLocale = { LC_ALL: 'C.UTF-8' }
-
-/** All programs of Kafka run in the repository, because its path may contain a comma, which separates folders in `log.dirs`. */
-const javaOptions = { cwd: repository, env: { ...process.env, ...javaLocale } }
 
 export function kafkaCommand(plan: Plan, name: ProcessName): string[] {
   return brokerCommand(propertiesFile(plan.folder, name), sharedClasses())
@@ -50,9 +43,7 @@ function javaArguments(more: string[]): string[] {
   return [...brokerMachine, logging, ...more, '-cp', join(kafkaJarsFolder(), '*')]
 }
 
-function propertiesFile(folder: string, name: ProcessName): string {
-  return join(dataFolder(folder), `${name}.properties`)
-}
+const propertiesFile = (folder: string, name: ProcessName): string => join(dataFolder(folder), `${name}.properties`)
 
 /**
  * Writes the properties of a broker, and formats its log folder if it is missing. Formats a temporary folder first, so an interrupted run leaves no
@@ -99,17 +90,12 @@ async function archiveClasses({ folder, ports }: Plan): Promise<void> {
 }
 
 async function format(properties: string, options: string[]): Promise<void> {
-  const storageTool = ['kafka.tools.StorageTool', 'format', '-c', properties, ...options]
-  try {
-    await promisify(execFile)(
-      javaCommand(),
-      [...javaArguments(['-Xmx128m', ...sharedClasses()]), ...storageTool],
-      javaOptions,
-    )
-  } catch (cause) {
-    const { stderr = '', stdout = '' } = cause as { stderr?: string; stdout?: string }
-    throw new CliError('process-died', `cannot format Kafka's log folder:\n${stdout}${stderr}`, { cause })
-  }
+  const java = javaArguments(['-Xmx128m', ...sharedClasses()])
+  const args = [...java, 'kafka.tools.StorageTool', 'format', '-c', properties, ...options]
+  // All programs of Kafka run in the repository, because its path may contain a comma, which separates folders in `log.dirs`.
+  await runTool(javaCommand(), args, { cwd: repository, env: javaLocale }).catch((cause: Error) => {
+    throw new CliError('process-died', `cannot format Kafka's log folder: ${cause.message}`, { cause })
+  })
 }
 
 /** Returns the cluster of the stack, which the first call creates. */

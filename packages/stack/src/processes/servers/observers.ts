@@ -1,23 +1,20 @@
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { portUses, requireFreePorts } from '../../application/free-ports.ts'
 import { programFile, repository } from '../../application/paths.ts'
-import type { StackPorts } from '../../application/ports.ts'
+import type { StackPorts } from '../../application/services.ts'
 import { replaceFile } from '../../base/files.ts'
 import { localConfig, localJaeger } from '../../observe/config.ts'
 import type { ProvisionOptions } from '../../provision/build.ts'
 import { jaegerFile, jaegerTool, prometheusFolder, prometheusTool } from '../../provision/programs.ts'
 import { provisionTools } from '../../provision/provision.ts'
 import { dataFolder, jaeger, kafkaOf, serversOf } from '../plan.ts'
-import type { ProcessSpec } from '../process/control.ts'
-import { processState, startProcess } from '../process/control.ts'
+import { type ProcessSpec, processState, startProcess } from '../process/control.ts'
 import { waitUntil } from '../process/wait.ts'
 
 /** Starts Jaeger, which receives traces with OTLP over HTTP and keeps them in memory. */
 export async function startJaeger(folder: string, ports: StackPorts, options: ProvisionOptions): Promise<void> {
   await provisionTools([jaegerTool()], options)
   const file = join(dataFolder(folder), 'jaeger.yml')
-  mkdirSync(dataFolder(folder), { recursive: true })
   replaceFile(file, localJaeger(ports))
   const spec = {
     name: jaeger,
@@ -40,7 +37,6 @@ export async function startPrometheus(folder: string, ports: StackPorts, options
   const { rules = usualRules, seconds } = options
   await provisionTools([prometheusTool()], options)
   const data = join(dataFolder(folder), 'prometheus')
-  mkdirSync(data, { recursive: true })
   const config = join(data, 'prometheus.yml')
   replaceFile(config, localConfig(ports, rules, seconds))
   const observers = [

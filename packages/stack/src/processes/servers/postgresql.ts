@@ -2,10 +2,10 @@ import { execFile, execFileSync } from 'node:child_process'
 import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { loopbacks } from '../../application/ports.ts'
+import { loopbacks } from '../../application/services.ts'
 import { CliError } from '../../base/error.ts'
-import { poll } from '../../base/poll.ts'
 import { commandOf, readProcessTable } from '../../base/process-table.ts'
+import { poll } from '../../base/run-tool.ts'
 import { findPostgresql } from '../../provision/tools.ts'
 import {
   ensureDatabases,

@@ -1,5 +1,5 @@
 import { CliError } from '../../base/error.ts'
-import { pause } from '../../base/poll.ts'
+import { pause } from '../../base/run-tool.ts'
 
 export interface HttpRequest {
   method: 'GET' | 'POST' | 'PATCH'
@@ -18,6 +18,8 @@ export interface Answer {
 }
 
 export type Send = (request: HttpRequest) => Promise<Answer>
+
+type Attempt = Pick<HttpRequest, 'url' | 'setting' | 'idempotent'> & { timeoutMs: number }
 
 interface HttpOptions {
   onWait?: (line: string) => void
@@ -87,13 +89,6 @@ function waitBefore(answer: Answer | Error, attempt: number): number {
   if (header === null) return backOff
   const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now()
   return Number.isFinite(ms) ? Math.max(ms, 0) : backOff
-}
-
-interface Attempt {
-  url: string
-  setting: string
-  idempotent: boolean
-  timeoutMs: number
 }
 
 /** Returns the error for a request without an answer. Its code is `usage` if a retry cannot help. */

@@ -1,4 +1,4 @@
-import { CliError } from '../../base/error.ts'
+import { attempt, CliError } from '../../base/error.ts'
 import type { ConfigVars } from '../config-vars.ts'
 import type { Answer, HttpRequest, Send } from './http.ts'
 import type { Operator } from './operator.ts'
@@ -31,39 +31,15 @@ export interface Dyno {
   release: { id: string; version: number }
 }
 
-interface LogOptions {
-  dyno?: string
-  lines: number
-  tail: boolean
-}
-
 /** The platform's API for one app. Every method throws a `CliError`. */
-export interface Platform {
-  app: () => Promise<App>
-  configVars: () => Promise<ConfigVars>
-  /** Sets config vars, and removes those with null. The app restarts after a change. */
-  patchConfigVars: (vars: Record<string, string | null>) => Promise<ConfigVars>
-  newestRelease: () => Promise<Release | undefined>
-  /** Creates a release with the image and config vars of an earlier one. */
-  rollBack: (releaseId: string) => Promise<Release>
-  formation: () => Promise<Formation[]>
-  /** Releases an image as process type web. The digest is that of the image's configuration. */
-  releaseImage: (digest: string) => Promise<void>
-  /** Restores the state from before the first image. */
-  removeImage: () => Promise<void>
-  scaleWeb: (quantity: number) => Promise<void>
-  dynos: () => Promise<Dyno[]>
-  stopDyno: (name: string) => Promise<void>
-  /** Returns a URL that is valid for a few minutes and needs no token. */
-  logUrl: (options: LogOptions) => Promise<string>
-}
+export type Platform = ReturnType<typeof createPlatform>
 
 /** Returns undefined if the app has no release. */
 export async function findWeb(platform: Pick<Platform, 'formation'>): Promise<Formation | undefined> {
   return (await platform.formation()).find(({ type }) => type === 'web')
 }
 
-export function createPlatform(operator: Operator, send: Send): Platform {
+export function createPlatform(operator: Operator, send: Send) {
   const mediaType = `application/vnd.${operator.platform}+json; version=3`
   const dockerReleases = `${mediaType}.docker-releases`
 
@@ -86,45 +62,42 @@ export function createPlatform(operator: Operator, send: Send): Platform {
   }
   const json = async <Body>(...args: Parameters<typeof request>): Promise<Body> => {
     const answer = await request(...args)
-    try {
-      return JSON.parse(answer.text) as Body
-    } catch {
-      throw platformFailure(answer, operator, `${args[0]} ${args[1] || '/'}`)
-    }
+    const body = attempt((): Body => JSON.parse(answer.text))
+    if (body !== undefined) return body
+    throw platformFailure(answer, operator, `${args[0]} ${args[1] || '/'}`)
   }
 
   return {
-    app: () => json('GET', ''),
-    configVars: () => json('GET', '/config-vars'),
-    patchConfigVars: (body) => json('PATCH', '/config-vars', { body }),
+    app: () => json<App>('GET', ''),
+    configVars: () => json<ConfigVars>('GET', '/config-vars'),
+    /** Sets config vars, and removes those with null. The app restarts after a change. */
+    patchConfigVars: (body: Record<string, string | null>) => json<ConfigVars>('PATCH', '/config-vars', { body }),
     newestRelease: async () => {
       const headers = { Range: 'version ..; max=1, order=desc' }
       return (await json<Release[]>('GET', '/releases', { headers }))[0]
     },
-    rollBack: (release) => json('POST', '/releases', { body: { release } }),
-    formation: () => json('GET', '/formation'),
-    releaseImage: async (digest) => {
+    /** Creates a release with the image and config vars of an earlier one. */
+    rollBack: (release: string) => json<Release>('POST', '/releases', { body: { release } }),
+    formation: () => json<Formation[]>('GET', '/formation'),
+    /** Releases an image as process type web. The digest is that of the image's configuration. */
+    releaseImage: async (digest: string) => {
       const body = { updates: [{ type: 'web', docker_image: digest }] }
       await request('PATCH', '/formation', { accept: dockerReleases, body })
     },
+    /** Restores the state from before the first image. */
     removeImage: async () => {
       await request('PATCH', '/formation/web', { accept: dockerReleases, body: { docker_image: null } })
     },
-    scaleWeb: async (quantity) => {
+    scaleWeb: async (quantity: number) => {
       await request('PATCH', '/formation', { body: { updates: [{ type: 'web', quantity }] } })
     },
-    dynos: () => json('GET', '/dynos'),
-    stopDyno: async (name) => {
+    dynos: () => json<Dyno[]>('GET', '/dynos'),
+    stopDyno: async (name: string) => {
       await request('POST', `/dynos/${name}/actions/stop`, { idempotent: true })
     },
-    logUrl: async (body) => {
-      // This request can be repeated, because additional sessions do no harm.
-      const { logplex_url: url } = await json<{ logplex_url: string }>('POST', '/log-sessions', {
-        body,
-        idempotent: true,
-      })
-      return url
-    },
+    /** Returns a URL that is valid for a few minutes and needs no token. The request can be repeated, because additional sessions do no harm. */
+    logUrl: async (body: { dyno?: string; lines: number; tail: boolean }) =>
+      (await json<{ logplex_url: string }>('POST', '/log-sessions', { body, idempotent: true })).logplex_url,
   }
 }
 
@@ -135,39 +108,26 @@ function platformFailure(answer: Answer, operator: Operator, request: string): C
   const { apiUrl, app } = operator
   const said = platformMessage(answer.text)
   const fail = (message: string, nextStep: string) => new CliError('platform', message, { nextStep, status })
-  switch (status) {
-    case 401:
-      return fail(`${apiUrl} does not accept ACCESS_TOKEN${said}`, token)
-    case 402:
-      return fail(`the platform requires a payment, or a verified account${said}`, 'check your account on the platform')
-    case 403:
-      return fail(`ACCESS_TOKEN may not do this to app ${app}${said}`, `${token}; its owner needs access to the app`)
-    case 404:
-      return fail(
-        `${apiUrl} does not have the app ${app}, or the resource of ${request}${said}`,
-        'create the app, or correct APP',
-      )
-    case 429:
-      return fail(`too many requests to ${apiUrl}${said}`, waitHint(answer))
-    default:
-      if (status >= 500)
-        return fail(`the platform failed (${status})${said}`, 'check its status page, and run this again later')
-      if (status >= 400)
-        return fail(
-          `the platform refuses ${request} (${status})${said}`,
-          'correct the reported problem, and run this again',
-        )
-      return fail(`${apiUrl} does not answer like the platform’s API (${status})`, 'check PLATFORM_API_URL')
+  const known: Record<number, [message: string, nextStep: string]> = {
+    401: [`${apiUrl} does not accept ACCESS_TOKEN`, token],
+    402: ['the platform requires a payment, or a verified account', 'check your account on the platform'],
+    403: [`ACCESS_TOKEN may not do this to app ${app}`, `${token}; its owner needs access to the app`],
+    404: [`${apiUrl} does not have the app ${app}, or the resource of ${request}`, 'create the app, or correct APP'],
+    429: [`too many requests to ${apiUrl}`, waitHint(answer)],
   }
+  const [message, nextStep] = known[status] ?? []
+  if (message && nextStep) return fail(message + said, nextStep)
+  if (status >= 500)
+    return fail(`the platform failed (${status})${said}`, 'check its status page, and run this again later')
+  const correct = 'correct the reported problem, and run this again'
+  if (status >= 400) return fail(`the platform refuses ${request} (${status})${said}`, correct)
+  return fail(`${apiUrl} does not answer like the platform’s API (${status})`, 'check PLATFORM_API_URL')
 }
 
 /** The platform's error is `{id, message, url?}`. */
 function platformMessage(text: string): string {
-  try {
-    const { message, url } = JSON.parse(text) as { message?: unknown; url?: unknown }
-    if (typeof message === 'string') return `: ${message}${typeof url === 'string' ? ` (${url})` : ''}`
-  } catch {}
-  return ''
+  const { message, url } = attempt((): { message?: unknown; url?: unknown } => JSON.parse(text)) ?? {}
+  return typeof message === 'string' ? `: ${message}${typeof url === 'string' ? ` (${url})` : ''}` : ''
 }
 
 function waitHint({ headers }: Answer): string {

@@ -17,18 +17,10 @@ interface Manifest {
   config?: { mediaType?: string; digest?: string }
 }
 
-export interface Registry {
-  requireAccess: () => Promise<void>
-  /**
-   * Returns the digest of the pushed image's configuration, which a release needs.
-   * @param id the id of the image that this machine built and checked
-   * @throws {CliError} `image` if the registry has another image, or a type that the platform refuses
-   */
-  imageDigest: (id: string) => Promise<string>
-}
+export type Registry = ReturnType<typeof createRegistry>
 
 /** Logs in as user `_`, with the API token as the password. */
-export function createRegistry({ registry, app, token }: Operator, send: Send): Registry {
+export function createRegistry({ registry, app, token }: Operator, send: Send) {
   const get = (path: string, accept: string): Promise<Answer> =>
     send({
       method: 'GET',
@@ -42,7 +34,12 @@ export function createRegistry({ registry, app, token }: Operator, send: Send): 
     requireAccess: async () => {
       requireSuccess(await get('', '*/*'), registry)
     },
-    imageDigest: async (id) => {
+    /**
+     * Returns the digest of the pushed image's configuration, which a release needs.
+     * @param id the id of the image that this machine built and checked
+     * @throws {CliError} `image` if the registry has another image, or a type that the platform refuses
+     */
+    imageDigest: async (id: string) => {
       const answer = await get(`${app}/web/manifests/latest`, [dockerManifest, ...others].join(', '))
       requireSuccess(answer, registry)
       const digest = acceptableDigest(JSON.parse(answer.text) as Manifest, answer.headers.get('content-type') ?? '')

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { eventually } from '../../../src/base/poll.ts'
 import { readProcessTable } from '../../../src/base/process-table.ts'
+import { eventually } from '../../../src/base/run-tool.ts'
 import {
   processState,
   recordedNames,

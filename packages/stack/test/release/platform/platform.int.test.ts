@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { RequestHandler } from 'express'
 import { CliError } from '../../../src/base/error.ts'
-import { eventually } from '../../../src/base/poll.ts'
+import { eventually } from '../../../src/base/run-tool.ts'
 import { listProcesses, openApp, startWeb, stopWeb } from '../../../src/release/operations.ts'
 import { contextFor, digestOf, type FakePlatform, startFakePlatform } from '../support/fake-platform.ts'
 

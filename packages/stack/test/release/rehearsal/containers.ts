@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePorts } from '../../../src/application/free-ports.ts'
-import { poll } from '../../../src/base/poll.ts'
+import { poll } from '../../../src/base/run-tool.ts'
 import { docker, owned, removeOf, removeOrphans } from '../../../src/release/docker.ts'
 import type { Container, Runtime } from './platform/index.ts'
 

@@ -1,1 +1,0 @@
-export const withId = (path: string, id: string): string => path.replaceAll('{id}', id)
