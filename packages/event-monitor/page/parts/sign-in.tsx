@@ -3,7 +3,7 @@ import type { Problem } from '../../src/api/index.ts'
 import { isSigningIn, refusal, signIn, tryCredential } from '../data/api.ts'
 import { asProblem } from '../data/load.ts'
 import { credentialIn } from '../lib/format.ts'
-import { Dialog } from './dialog.tsx'
+import { Dialog } from './controls.tsx'
 import { State } from './marks.tsx'
 
 const command = './orderflow api-key create me --scopes "events:read events:operate"'

@@ -1,15 +1,49 @@
 import { useComputed, useSignal } from '@preact/signals'
-import type { ComponentType } from 'preact'
+import type { ComponentChildren, ComponentType } from 'preact'
 import { useEffect } from 'preact/hooks'
-import type { Completeness } from '../../src/api/index.ts'
+import type { Completeness, Problem } from '../../src/api/index.ts'
+import { useTitle } from '../data/announce.ts'
 import { refusal } from '../data/api.ts'
+import { useLoad } from '../data/load.ts'
 import { completeness, connection, perSecond } from '../data/stream.ts'
 import { count, counted, rate } from '../lib/format.ts'
 import { positionText, type Route } from '../lib/route.ts'
 import { unreadableText } from '../lib/words.ts'
-import { Time } from './marks.tsx'
+import { Answer } from './answers.tsx'
+import { State, Time } from './marks.tsx'
 
 export type View<Of extends Route['view'] = Route['view']> = ComponentType<{ route: Extract<Route, { view: Of }> }>
+
+interface AnswerViewProps<Data> {
+  title: string
+  path: string
+  everyMs: number
+  /** The number of shown items. */
+  shown?: (data: Data) => string
+  /** The part between the title and the answer. */
+  above?: (data: Data | null) => ComponentChildren
+  below?: ComponentChildren
+  children: (data: Data, problem: Problem | null) => ComponentChildren
+}
+
+/** A view of one answer of the monitor, which is loaded repeatedly. */
+export function AnswerView<Data extends { complete: Completeness }>(props: AnswerViewProps<Data>) {
+  const { title, path, everyMs, shown, above, below, children } = props
+  useTitle(title)
+  const { state, again } = useLoad<Data>(path, everyMs)
+  const { data, problem } = state.value
+  return (
+    <article class="page">
+      <CompletenessLine complete={data?.complete} shown={data ? shown?.(data) : undefined} />
+      <h1>{title}</h1>
+      {above?.(data)}
+      <Answer of={state.value} again={again}>
+        {(loaded) => children(loaded, problem)}
+      </Answer>
+      {below}
+    </article>
+  )
+}
 
 interface Props {
   /** The completeness of an answer, which is shown until the stream reports a newer one. */
@@ -51,8 +85,10 @@ function ConnectionMark() {
   } as const
   const [kind, sign, text] = words[state]
   return (
-    <span class={`mark ${kind}`} role="status">
-      <span aria-hidden="true">{sign}</span> {text}
+    <span role="status">
+      <State kind={kind} sign={sign}>
+        {text}
+      </State>
     </span>
   )
 }

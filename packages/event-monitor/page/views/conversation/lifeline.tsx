@@ -1,5 +1,4 @@
-import { useSignal } from '@preact/signals'
-import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
+import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { Conversation, Step } from '../../../src/api/index.ts'
 import { duration, since } from '../../lib/format.ts'
 import {
@@ -13,6 +12,7 @@ import {
   titleOf,
 } from '../../lib/lifeline.ts'
 import { Breakable } from '../../parts/marks.tsx'
+import { useViewport } from '../../parts/tables.tsx'
 
 interface Props {
   conversation: Conversation
@@ -33,31 +33,16 @@ const kinds = {
 /** Draws the visible part of a conversation. The table has the same content for screen readers. */
 export function LifelineView({ conversation, isCompact, active, open }: Props) {
   const scroller = useRef<HTMLDivElement>(null)
-  const size = useSignal({ width: 900, height: 700, top: 0 })
-  const life = useMemo(
-    () => lifelineOf(conversation, size.value.width, isCompact),
-    [conversation, size.value.width, isCompact],
-  )
-  const read = () => {
-    const element = scroller.current
-    if (!element) return
-    const next = { width: element.clientWidth, height: element.clientHeight, top: element.scrollTop }
-    const { width, height, top } = size.value
-    if (width !== next.width || height !== next.height || top !== next.top) size.value = next
-  }
-  useLayoutEffect(read, [])
-  useEffect(() => {
-    const observer = new ResizeObserver(read)
-    if (scroller.current) observer.observe(scroller.current)
-    return () => observer.disconnect()
-  }, [])
+  const { viewport, read } = useViewport(scroller)
+  const { width, height, top } = viewport
+  const life = useMemo(() => lifelineOf(conversation, width, isCompact), [conversation, width, isCompact])
   useEffect(() => {
     const element = scroller.current
     if (!element || active < 0) return
     const top = life.tops[active] ?? 0
     if (top < element.scrollTop || top > element.scrollTop + element.clientHeight - 120) element.scrollTop = top - 80
   }, [active])
-  const [first, end] = stepsBetween(life, size.value.top, size.value.top + size.value.height)
+  const [first, end] = stepsBetween(life, top, top + height)
   return (
     <div
       class="lifeline"

@@ -9,6 +9,7 @@ import { chipsOf, type FacetKey, filterOf, isChosen, searchOf, toggled } from '.
 import { count, counted, shownOf } from '../../lib/format.ts'
 import { hrefs } from '../../lib/route.ts'
 import { ProblemBox } from '../../parts/answers.tsx'
+import { Button, Choices } from '../../parts/controls.tsx'
 import { Breakable } from '../../parts/marks.tsx'
 import { RateStrip } from '../../parts/rate-strip.tsx'
 import { CompletenessLine, useMedia, type View } from '../../parts/view.tsx'
@@ -63,9 +64,9 @@ function Counters({ session }: { session: LiveSession }) {
     )
   return (
     <div class="counters">
-      <button type="button" class={waiting === null ? 'pause' : 'pause is-stopped'} onClick={toggle} title="Space">
+      <Button class={waiting === null ? 'pause' : 'pause is-stopped'} onClick={toggle} title="Space">
         {waiting === null ? '‖ Pause' : `▶ ${count(waiting)} new: continue`}
-      </button>
+      </Button>
       <span>
         <strong>{count(matched)}</strong> events since you opened this view
       </span>
@@ -127,16 +128,7 @@ function Times({ filter, seconds }: { filter: EventFilter; seconds: number }) {
   return (
     <div class="times">
       <span class="spans" role="group" aria-label="Time range of the chart">
-        {spans.map(([each, text]) => (
-          <button
-            type="button"
-            key={each}
-            aria-pressed={isSpan && each === seconds}
-            onClick={() => go(withSpan(filter, each))}
-          >
-            {text}
-          </button>
-        ))}
+        <Choices of={spans} chosen={isSpan ? seconds : undefined} choose={(each) => go(withSpan(filter, each))} />
       </span>
       <details class="from-to">
         <summary>Time range</summary>
@@ -204,8 +196,7 @@ function Facet({ name, title, values, filter }: FacetProps) {
       <ul>
         {shown.map(({ value, count: many }) => (
           <li key={value}>
-            <button
-              type="button"
+            <Button
               aria-pressed={isChosen(filter, name, value)}
               onClick={() => go(`/${searchOf(toggled(filter, name, value))}`)}
             >
@@ -213,14 +204,14 @@ function Facet({ name, title, values, filter }: FacetProps) {
                 <Breakable text={value} />
               </span>
               <span class="many">{count(many)}</span>
-            </button>
+            </Button>
           </li>
         ))}
       </ul>
       {values.length > few && (
-        <button type="button" class="more" onClick={() => (isWhole.value = !isWhole.value)}>
+        <Button class="more" onClick={() => (isWhole.value = !isWhole.value)}>
           {isWhole.value ? 'Show fewer' : `Show ${values.length - few} more`}
-        </button>
+        </Button>
       )}
     </section>
   )
