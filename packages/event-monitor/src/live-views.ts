@@ -6,8 +6,8 @@ import { hashOf } from './index/guid-runs.ts'
 import type { MonitorIndex } from './index/monitor-index.ts'
 import { queryOf } from './index/read/search.ts'
 import { type IngestBatch, maxRows } from './ingest/messages.ts'
-import { tally } from './model/counts.ts'
-import { isFaulty, type Kind, publisherText, typeText } from './model/kind.ts'
+import { facetsOf } from './model/counts.ts'
+import { isFaulty, type Kind, type KindCount } from './model/kind.ts'
 
 /** The interval of batches. Ten batches per second look smooth. */
 export const batchMs = 100
@@ -27,7 +27,7 @@ interface View {
     matched: number
     invalid: number
     rows: EventRow[]
-    kinds: { kind: Kind; count: number }[]
+    kinds: Pick<KindCount, 'kind' | 'count'>[]
   }
   lost: LiveBatch['lost']
   sequence: number
@@ -75,8 +75,7 @@ export function createLiveViews(index: MonitorIndex, now: () => Date): LiveViews
     view.sequence += 1
     const { received, matched, invalid, rows, kinds } = pending
     const { indexLag, newest, kept, oldestKept, unreadable, isConnected } = index.completeness()
-    const by = (text: (kind: Kind) => string | null) =>
-      tally(kinds.map(({ kind, count }) => [text(kind), count] as const))
+    const { topic, type, publisher, validity } = facetsOf(kinds)
     const batch: LiveBatch = {
       sequence: view.sequence,
       at: now().toISOString(),
@@ -84,12 +83,7 @@ export function createLiveViews(index: MonitorIndex, now: () => Date): LiveViews
       matched,
       invalid,
       rows,
-      added: {
-        topic: by(({ topic }) => topic),
-        type: by(typeText),
-        publisher: by(publisherText),
-        validity: by(({ validity }) => validity),
-      },
+      added: { topic, type, publisher, validity },
       lost: view.lost,
       completeness: { indexLag, newest, kept, oldestKept, unreadable, isConnected },
     }

@@ -81,22 +81,28 @@ export function createReplays({ index, ledger, log, trust, now, newId, report }:
   }
 
   /**
-   * Writes to the ledger. While this fails, the job waits, and its `error` has the reason.
-   * @throws {HttpProblem} if the monitor stops before the write succeeds; the job continues after the next start
+   * Runs a function that uses the ledger, and repeats it while the ledger fails.
+   * @param onFailure receives the reason of each failure
+   * @throws {HttpProblem} if the monitor stops before the function succeeds; jobs continue after the next start
    */
-  async function written({ job }: KeptJob, write: () => void): Promise<void> {
+  async function persistently(work: () => Promise<void> | void, onFailure: (reason?: string) => void): Promise<void> {
     for (;;) {
       try {
-        job.error = null
-        return write()
+        return await work()
       } catch (error) {
         if (!(error instanceof HttpProblem) || isClosing) throw error
-        job.error = error.options.detail
-        report(job)
+        onFailure(error.options.detail)
         await delay(retryMs)
       }
     }
   }
+
+  /** Waits while the ledger fails. The `error` of the job then has the reason. */
+  const patiently = (kept: KeptJob, work: () => Promise<void> | void) =>
+    persistently(work, (reason) => {
+      kept.job.error = reason ?? null
+      report(kept.job)
+    })
 
   function enqueue(kept: KeptJob): void {
     // `resume` may also find jobs that `start` has already added.
@@ -126,7 +132,7 @@ export function createReplays({ index, ledger, log, trust, now, newId, report }:
         const begun = performance.now()
         const length = Math.max(1, Math.round((job.perSecond * stepMs) / 1_000))
         const chosen = kept.entries.slice(kept.next, kept.next + length)
-        if (!(await stepped(kept, chosen))) continue
+        await patiently(kept, () => step(kept, chosen))
         const share = (chosen.length * 1_000) / job.perSecond
         await delay(Math.max(0, share - (performance.now() - begun)))
       }
@@ -135,20 +141,6 @@ export function createReplays({ index, ledger, log, trust, now, newId, report }:
     } catch (error) {
       if (isClosing) return
       await end(kept, 'failed', (error as Error).message)
-    }
-  }
-
-  /** Replays the chosen entries. Returns false if the ledger fails before an event is published. */
-  async function stepped(kept: KeptJob, chosen: ChosenEntry[]): Promise<boolean> {
-    try {
-      await step(kept, chosen)
-      return true
-    } catch (error) {
-      if (!(error instanceof HttpProblem) || isClosing) throw error
-      kept.job.error = error.options.detail
-      report(kept.job)
-      await delay(retryMs)
-      return false
     }
   }
 
@@ -193,7 +185,10 @@ export function createReplays({ index, ledger, log, trust, now, newId, report }:
       }
       kept.next += ids.length
     } finally {
-      await written(kept, () => save(kept, results))
+      await patiently(kept, () => {
+        job.error = null
+        save(kept, results)
+      })
     }
   }
 
@@ -229,7 +224,7 @@ export function createReplays({ index, ledger, log, trust, now, newId, report }:
   async function end(kept: KeptJob, state: Job['state'], error: string | null = null): Promise<void> {
     const job = { ...kept.job, state, endedAt: now().toISOString(), error }
     stopped.delete(job.id)
-    await written(kept, () => save({ ...kept, job, edited: null }))
+    await patiently(kept, () => save({ ...kept, job, edited: null }))
   }
 
   return {
@@ -255,15 +250,12 @@ export function createReplays({ index, ledger, log, trust, now, newId, report }:
       return job
     },
     async resume() {
-      while (!isClosing) {
-        try {
-          for (const kept of ledger.running()) enqueue(kept)
-          return
-        } catch (error) {
-          if (!(error instanceof HttpProblem)) throw error
-          await delay(retryMs)
-        }
-      }
+      await persistently(
+        () => {
+          if (!isClosing) for (const kept of ledger.running()) enqueue(kept)
+        },
+        () => {},
+      )
     },
     async close() {
       isClosing = true

@@ -1,5 +1,5 @@
 import type { Count, Facets } from '../api/events.ts'
-import { isFaulty, type Kind, publisherText, typeText, whyText } from './kind.ts'
+import { type Kind, type KindCount, publisherText, typeText, whyText } from './kind.ts'
 
 /** The largest number of values that are counted for a property. */
 const maxValues = 50
@@ -13,12 +13,7 @@ export function tally(entries: Iterable<readonly [text: string | null, count: nu
     .slice(0, most)
 }
 
-interface Counted {
-  kind: Kind
-  count: number
-}
-
-export function facetsOf(kinds: readonly Counted[]): Omit<Facets, 'isAtLeast' | 'complete'> {
+export function facetsOf(kinds: readonly Pick<KindCount, 'kind' | 'count'>[]): Omit<Facets, 'isAtLeast' | 'complete'> {
   const by = (text: (kind: Kind) => string | null) =>
     tally(kinds.map(({ kind, count }) => [text(kind), count] as const))
   return {
@@ -31,6 +26,3 @@ export function facetsOf(kinds: readonly Counted[]): Omit<Facets, 'isAtLeast' | 
     total: kinds.reduce((sum, { count }) => sum + count, 0),
   }
 }
-
-export const faultyCount = (kinds: readonly Counted[]): number =>
-  kinds.reduce((sum, { kind, count }) => sum + (isFaulty(kind) ? count : 0), 0)

@@ -8,8 +8,9 @@ import {
   recordAt,
   replayedContent,
 } from '@orderflow/service-kit/log'
+import type { DryRunResult } from '../api/actions.ts'
 import type { CheckResult, DeadLetterDetail, DeadLetterEntry, DeadLetterGroups } from '../api/dead-letters.ts'
-import type { DryRunResult, Page, RecordPosition } from '../api/events.ts'
+import type { Page, RecordPosition } from '../api/events.ts'
 import { changesBetween, documentIn, editableText, maskDocument } from '../model/masked.ts'
 import type { Monitor } from '../monitor.ts'
 import {

@@ -77,12 +77,7 @@ export async function detailOf(
       signature: signatureOf(),
       refusal: row.validity === 'untrusted' ? (faults[0]?.message ?? null) : null,
     },
-    cause: around.cause,
-    effects: around.effects,
-    deadLetters: around.deadLetters,
-    entries: around.entries,
-    previous: around.previous,
-    following: around.following,
+    ...around,
     traceUrl: tracePage ? `${tracePage.replace(/\/$/, '')}/trace/${row.traceId.replaceAll('-', '')}` : null,
     complete: index.completeness(),
   }

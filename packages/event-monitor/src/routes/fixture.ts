@@ -1,6 +1,7 @@
 import { type Context, HttpProblem, type Route } from '@orderflow/service-kit'
 import { readEvent, recordAt } from '@orderflow/service-kit/log'
-import type { Fixture, RecordPosition } from '../api/events.ts'
+import type { Fixture } from '../api/actions.ts'
+import type { RecordPosition } from '../api/events.ts'
 import { fixtureOf, type Rejection } from '../model/fixture.ts'
 import type { Monitor } from '../monitor.ts'
 import { MonitorError } from '../monitor-error.ts'

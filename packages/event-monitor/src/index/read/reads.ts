@@ -6,22 +6,12 @@ import type { EventDetail, EventFilter, EventRow, Facets, Gap, RecordPosition } 
 import { conversationOf, type ServiceRole } from '../../model/conversation.ts'
 import { facetsOf } from '../../model/counts.ts'
 import { entryView, faultsOf, type Rejection } from '../../model/dead-letters.ts'
+import type { KindCount } from '../../model/kind.ts'
 import { type Indexed, indexedIds, rowOf } from '../../model/row.ts'
-import type { Body } from '../record.ts'
 import type { SegmentFacts } from '../segment.ts'
 import { DeadLetterBook } from './dead-letters.ts'
 import { eventOf, Unanswered } from './missing.ts'
-import {
-  countByTime,
-  countKinds,
-  eventAbout,
-  eventsAt,
-  findRows,
-  type KindCount,
-  queryOf,
-  withGuid,
-  withKey,
-} from './search.ts'
+import { countByTime, countKinds, eventAbout, eventsAt, findRows, queryOf, withGuid, withKey } from './search.ts'
 import { Segments } from './segments.ts'
 
 const maxConversation = 5_000
@@ -104,7 +94,6 @@ export function createReads(reactions: readonly Reaction[]) {
       return {
         row,
         body: record.body,
-        at: record.at,
         cause: row.of ? (failed ? rowOf(failed) : null) : row.causationId ? (causeOf(row.causationId) ?? null) : null,
         effects: related.filter(({ causationId, id }) => causationId === row.id && id !== row.id).slice(0, maxEffects),
         deadLetters,
@@ -155,10 +144,6 @@ export function createReads(reactions: readonly Reaction[]) {
     row(position: RecordPosition): EventRow | undefined {
       const [record] = eventsAt(segments, position)
       return record && rowOf(record)
-    },
-
-    body(position: RecordPosition): Body | undefined {
-      return eventsAt(segments, position)[0]?.body
     },
 
     positions(id: string): RecordPosition[] {
