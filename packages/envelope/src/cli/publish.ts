@@ -34,7 +34,7 @@ interface Waiting {
 
 class StoppedError extends Error {}
 
-export async function publish(args: string[], io: Io): Promise<number> {
+export async function run(args: string[], io: Io): Promise<number> {
   const { values, positionals } = readOptions(args, {
     ...kafkaOptions,
     mode: { type: 'string', default: 'publisher' },

@@ -53,18 +53,15 @@ export function bytes(value: number): string {
   return unit ? `${oneDigit.format(size)} ${unit}` : counted(value, 'byte')
 }
 
-/** Formats local time: `10:02:03.456`. */
-export function clock(iso: string): string {
-  const date = new Date(iso)
-  return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${String(date.getMilliseconds()).padStart(3, '0')}`
-}
-
-/** Formats local date and time: `2026-11-21 10:02:03`. */
+/** Formats local date and time: `2026-11-21 10:02:03`. Sweden's format is this form of ISO 8601. */
 export function moment(iso: string): string {
   const date = new Date(iso)
-  if (Number.isNaN(date.getTime())) return iso
-  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${clock(iso).slice(0, 8)}`
+  return Number.isNaN(date.getTime()) ? iso : date.toLocaleString('sv')
 }
+
+/** Formats local time: `10:02:03.456`. */
+export const clock = (iso: string) =>
+  `${moment(iso).slice(11)}.${String(new Date(iso).getMilliseconds()).padStart(3, '0')}`
 
 export const shortId = (id: string) => (/^[0-9a-f]{8}-[0-9a-f-]{27}$/i.test(id) ? id.slice(0, 8) : id)
 

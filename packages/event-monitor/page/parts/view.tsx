@@ -16,30 +16,39 @@ export type View<Of extends Route['view'] = Route['view']> = ComponentType<{ rou
 
 interface AnswerViewProps<Data> {
   title: string
+  /** Default: the title. */
+  heading?: ComponentChildren
+  name?: string
   path: string
   everyMs: number
-  /** The number of shown items. */
-  shown?: (data: Data) => string
-  /** The part between the title and the answer. */
+  /** Describes the number of shown items. */
+  shown: (data: Data) => string | undefined
+  /** The part between the heading and the answer. */
   above?: (data: Data | null) => ComponentChildren
   below?: ComponentChildren
+  /** Replaces the problem if the monitor has no such thing. */
+  missing?: ComponentChildren
   children: (data: Data, problem: Problem | null) => ComponentChildren
 }
 
 /** A view of one answer of the monitor, which is loaded repeatedly. */
 export function AnswerView<Data extends { complete: Completeness }>(props: AnswerViewProps<Data>) {
-  const { title, path, everyMs, shown, above, below, children } = props
+  const { title, heading = title, name = '', path, everyMs, shown, above, below, missing, children } = props
   useTitle(title)
   const { state, again } = useLoad<Data>(path, everyMs)
   const { data, problem } = state.value
   return (
-    <article class="page">
-      <CompletenessLine complete={data?.complete} shown={data ? shown?.(data) : undefined} />
-      <h1>{title}</h1>
+    <article class={`page ${name}`}>
+      <CompletenessLine complete={data?.complete} shown={data ? shown(data) : undefined} />
+      <h1>{heading}</h1>
       {above?.(data)}
-      <Answer of={state.value} again={again}>
-        {(loaded) => children(loaded, problem)}
-      </Answer>
+      {missing && !data && problem?.status === 404 ? (
+        missing
+      ) : (
+        <Answer of={state.value} again={again}>
+          {(loaded) => children(loaded, problem)}
+        </Answer>
+      )}
       {below}
     </article>
   )

@@ -13,7 +13,7 @@ import { Table } from '../parts/tables.tsx'
 import { AnswerView, type View } from '../parts/view.tsx'
 
 export const Health: View<'health'> = () => (
-  <AnswerView<HealthView> title="Health" path={paths.health} everyMs={2000}>
+  <AnswerView<HealthView> title="Health" path={paths.health} everyMs={2000} shown={() => undefined}>
     {(health, problem) => (
       <>
         {/* Hides the old summary after a failed request, because the state may have changed. */}

@@ -1,11 +1,10 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import { unavailable } from '@orderflow/service-kit'
 import type { ReplayJournal } from '@orderflow/service-kit/log'
 import type { Audit, Job } from '../api/dead-letters.ts'
-import { lockTimeoutMs } from '../index/segment.ts'
-import { Statements, storageFault, transaction } from '../index/sqlite.ts'
+import { openDatabase, Statements, storageFault, transaction } from '../index/sqlite.ts'
 
 export interface ChosenEntry {
   id: string
@@ -61,7 +60,7 @@ export function createLedger(folder: string): Ledger {
 
   function use<Result>(work: (run: Run, database: DatabaseSync) => Result): Result {
     try {
-      opened ??= openDatabase(folder)
+      opened ??= openLedger(folder)
       const { database, statements } = opened
       return work((sql, ...values) => statements.get(sql).all(...values) as Record<string, string>[], database)
     } catch (error) {
@@ -129,15 +128,11 @@ type Value = string | number
 /** Runs a statement, and returns its rows. */
 type Run = (sql: string, ...values: Value[]) => Record<string, string>[]
 
-function openDatabase(folder: string) {
+function openLedger(folder: string) {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const database = new DatabaseSync(join(folder, 'ledger.sqlite'), { timeout: lockTimeoutMs })
-  try {
+  const database = openDatabase(join(folder, 'ledger.sqlite'), (opened) =>
     // FULL keeps the data after a power failure. The index does not need FULL, because the log has its events.
-    database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; ${schema}`)
-    return { database, statements: new Statements(database) }
-  } catch (error) {
-    database.close()
-    throw error
-  }
+    opened.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; ${schema}`),
+  )
+  return { database, statements: new Statements(database) }
 }

@@ -9,7 +9,6 @@ import {
   type RecordPosition,
   type Step,
 } from '../../../src/api/index.ts'
-import { useTitle } from '../../data/announce.ts'
 import { useKeys } from '../../data/commands.ts'
 import { useLoad } from '../../data/load.ts'
 import { go, path, search } from '../../data/location.ts'
@@ -20,35 +19,23 @@ import { Answer, Empty } from '../../parts/answers.tsx'
 import { Button, Choices } from '../../parts/controls.tsx'
 import { PositionLink, Time, TypeName, ValidityMark } from '../../parts/marks.tsx'
 import { Table } from '../../parts/tables.tsx'
-import { CompletenessLine, type View } from '../../parts/view.tsx'
+import { AnswerView, type View } from '../../parts/view.tsx'
 import { EventPanel } from '../event/panel.tsx'
 import { LifelineView } from './lifeline.tsx'
 
-export const ConversationView: View<'conversation'> = ({ route: { correlationId } }) => {
-  useTitle(`Conversation ${correlationId.slice(0, 8)}`)
-  const { state, again } = useLoad<Conversation>(paths.conversation(correlationId), 5000)
-  const { data } = state.value
-  return (
-    <article class="page conversation">
-      <CompletenessLine
-        complete={data?.complete}
-        shown={
-          data ? `${count(data.steps.filter(isRecord).length)} of ${counted(data.total, 'record')} shown` : undefined
-        }
-      />
-      <h1>
-        Conversation <span class="id">{correlationId}</span>
-      </h1>
-      {!data && state.value.problem?.status === 404 ? (
-        <OtherConversations guid={correlationId} />
-      ) : (
-        <Answer of={state.value} again={again}>
-          {(conversation) => <Steps conversation={conversation} />}
-        </Answer>
-      )}
-    </article>
-  )
-}
+export const ConversationView: View<'conversation'> = ({ route: { correlationId } }) => (
+  <AnswerView<Conversation>
+    name="conversation"
+    title={`Conversation ${correlationId.slice(0, 8)}`}
+    heading={['Conversation ', <span class="id">{correlationId}</span>]}
+    path={paths.conversation(correlationId)}
+    everyMs={5000}
+    shown={({ steps, total }) => `${count(steps.filter(isRecord).length)} of ${counted(total, 'record')} shown`}
+    missing={<OtherConversations guid={correlationId} />}
+  >
+    {(conversation) => <Steps conversation={conversation} />}
+  </AnswerView>
+)
 
 const setParam = (name: string, value: string | null) => {
   const params = new URLSearchParams(search.value)

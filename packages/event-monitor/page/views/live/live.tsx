@@ -6,7 +6,7 @@ import { useTitle } from '../../data/announce.ts'
 import { useKeys } from '../../data/commands.ts'
 import { go, search } from '../../data/location.ts'
 import { chipsOf, type FacetKey, filterOf, isChosen, searchOf, toggled } from '../../lib/filters.ts'
-import { count, counted, shownOf } from '../../lib/format.ts'
+import { count, counted, moment, shownOf } from '../../lib/format.ts'
 import { hrefs } from '../../lib/route.ts'
 import { ProblemBox } from '../../parts/answers.tsx'
 import { Button, Choices } from '../../parts/controls.tsx'
@@ -148,11 +148,7 @@ function withSpan({ from: _, to: __, ...filter }: EventFilter, seconds: number):
   return seconds === 600 ? `/${query}` : `/${query || '?'}${query ? '&' : ''}seconds=${seconds}`
 }
 
-function localOf(iso: string | undefined): string {
-  if (!iso) return ''
-  const date = new Date(iso)
-  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 19)
-}
+const localOf = (iso: string | undefined) => (iso ? moment(iso).replace(' ', 'T') : '')
 
 const titles: [FacetKey, string][] = [
   ['validity', 'Validity'],
