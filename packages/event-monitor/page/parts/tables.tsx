@@ -1,8 +1,7 @@
-import { useSignal } from '@preact/signals'
+import { type Signal, useSignal } from '@preact/signals'
 import type { ComponentChildren, RefObject } from 'preact'
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect } from 'preact/hooks'
 import { useKeys } from '../data/commands.ts'
-import { scrolledTo, windowOf } from '../lib/rows.ts'
 
 /** The name of a column, with the kind of its cells. `unseen`: a name for screen readers only. */
 type Column = string | readonly [kind: 'number' | 'whole' | 'unseen', name: string]
@@ -27,7 +26,7 @@ interface TableProps<Row> {
 export function Table<Row>(props: TableProps<Row>) {
   const { columns, rows, keyOf, cells, empty, open, isCurrent, isStacked = true } = props
   const selected = useActiveRow(open ? rows.length : 0, (index) => open?.(rows[index] as Row))
-  const active = props.active ?? selected
+  const active = props.active ?? selected.value
   if (rows.length === 0 && empty) return empty
   const kinds = columns.map((column) => (typeof column === 'string' ? ['', column] : column))
   return (
@@ -67,7 +66,7 @@ export function Table<Row>(props: TableProps<Row>) {
 }
 
 /** Returns the index of the row that `j` and `k` select, or -1. Enter opens this row. */
-function useActiveRow(count: number, open: (index: number) => void): number {
+export function useActiveRow(count: number, open: (index: number) => void): Signal<number> {
   const active = useSignal(-1)
   const move = (by: number) => () => {
     if (count === 0) return false
@@ -92,7 +91,7 @@ function useActiveRow(count: number, open: (index: number) => void): number {
       return true
     },
   })
-  return active.value
+  return active
 }
 
 /**
@@ -117,56 +116,3 @@ export function useViewport(scroller: RefObject<HTMLElement | null>, onRead?: (e
   }, [])
   return { viewport: viewport.value, read }
 }
-
-interface Props {
-  label: string
-  head: ComponentChildren
-  count: number
-  /** Pixels. */
-  rowHeight: number
-  row: (index: number) => ComponentChildren
-  active: number
-  idOf: (index: number) => string
-  onScroll?: (at: { top: number; isAtEnd: boolean }) => void
-  scroller?: RefObject<HTMLDivElement | null>
-}
-
-export function VirtualRows(props: Props) {
-  const { label, head, count, rowHeight, row, active, idOf, onScroll } = props
-  const own = useRef<HTMLDivElement>(null)
-  const scroller = props.scroller ?? own
-  const { viewport, read } = useViewport(scroller, ({ scrollTop, clientHeight, scrollHeight }) =>
-    onScroll?.({ top: scrollTop, isAtEnd: scrollTop + clientHeight > scrollHeight - 600 }),
-  )
-  const { first, end, before, total } = windowOf({ count, rowHeight, ...viewport })
-  useLayoutEffect(() => {
-    const element = scroller.current
-    if (!element || active < 0) return
-    const height = element.clientHeight - headHeight
-    element.scrollTop = scrolledTo(active, { rowHeight, top: element.scrollTop, height })
-  }, [active])
-
-  return (
-    <div
-      class="grid"
-      role="grid"
-      aria-label={label}
-      aria-rowcount={count + 1}
-      aria-activedescendant={active >= first && active < end ? idOf(active) : undefined}
-      tabIndex={0}
-      ref={scroller}
-      onScroll={read}
-    >
-      <div class="grid-head" role="rowgroup">
-        {head}
-      </div>
-      <div class="grid-body" role="rowgroup" style={{ height: `${total}px` }}>
-        <div class="grid-rows" role="presentation" style={{ transform: `translateY(${before}px)` }}>
-          {Array.from({ length: end - first }, (_, index) => row(first + index))}
-        </div>
-      </div>
-    </div>
-  )
-}
-
-const headHeight = 28

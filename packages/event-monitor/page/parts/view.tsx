@@ -1,7 +1,7 @@
 import { useComputed, useSignal } from '@preact/signals'
 import type { ComponentChildren, ComponentType } from 'preact'
 import { useEffect } from 'preact/hooks'
-import type { Completeness, Problem } from '../../src/api/index.ts'
+import type { Completeness, Gap, Problem } from '../../src/api/index.ts'
 import { useTitle } from '../data/announce.ts'
 import { refusal } from '../data/api.ts'
 import { useLoad } from '../data/load.ts'
@@ -77,8 +77,16 @@ export function CompletenessLine({ complete, shown }: Props) {
       {summary && <Lag completeness={summary} />}
       {shown && <span>{shown}</span>}
       {summary && <Kept completeness={summary} />}
-      {summary && summary.gaps.length > 0 && <Gaps gaps={summary.gaps} />}
-      {summary && summary.unreadable.length > 0 && <NotRead unreadable={summary.unreadable} />}
+      {summary && summary.gaps.length > 0 && (
+        <Details kind="warn" summary={`! ${counted(summary.gaps.length, 'gap')}`} items={summary.gaps.map(gapItem)} />
+      )}
+      {summary && summary.unreadable.length > 0 && (
+        <Details
+          kind="bad"
+          summary={`✕ the monitor cannot read ${counted(summary.unreadable.length, 'partition')}`}
+          items={summary.unreadable.map((one) => [unreadableText(one), `${unreadableText(one)}: ${one.why}`])}
+        />
+      )}
     </section>
   )
 }
@@ -119,42 +127,33 @@ function Kept({ completeness: { kept, oldestKept } }: { completeness: Completene
   )
 }
 
-function NotRead({ unreadable }: Pick<Completeness, 'unreadable'>) {
-  return (
-    <details class="gaps">
-      <summary>
-        <span class="mark bad">✕ the monitor cannot read {counted(unreadable.length, 'partition')}</span>
-      </summary>
-      <ul>
-        {unreadable.map((one) => (
-          <li key={unreadableText(one)}>
-            {unreadableText(one)}: {one.why}
-          </li>
-        ))}
-      </ul>
-    </details>
-  )
+interface DetailsProps {
+  kind: 'bad' | 'warn'
+  summary: string
+  items: [key: string, content: ComponentChildren][]
 }
 
-function Gaps({ gaps }: { gaps: Completeness['gaps'] }) {
-  const why = {
-    truncated: 'deleted from the log before the monitor read them',
-    recreated: 'the topic was deleted and created again',
-  }
-  return (
-    <details class="gaps">
-      <summary>
-        <span class="mark warn">! {counted(gaps.length, 'gap')}</span>
-      </summary>
-      <ul>
-        {gaps.map((gap) => (
-          <li key={`${gap.topic}/${gap.partition}/${gap.from}`}>
-            {positionText({ ...gap, offset: gap.from })} to {gap.to}: {why[gap.why]}, detected <Time iso={gap.at} />
-          </li>
-        ))}
-      </ul>
-    </details>
-  )
+const Details = ({ kind, summary, items }: DetailsProps) => (
+  <details class="gaps">
+    <summary>
+      <span class={`mark ${kind}`}>{summary}</span>
+    </summary>
+    <ul>
+      {items.map(([key, content]) => (
+        <li key={key}>{content}</li>
+      ))}
+    </ul>
+  </details>
+)
+
+const whyGap = {
+  truncated: 'deleted from the log before the monitor read them',
+  recreated: 'the topic was deleted and created again',
+}
+
+const gapItem = (gap: Gap): [string, ComponentChildren] => {
+  const from = positionText({ ...gap, offset: gap.from })
+  return [from, [`${from} to ${gap.to}: ${whyGap[gap.why]}, detected `, <Time iso={gap.at} />]]
 }
 
 export function useMedia(query: string): boolean {

@@ -28,7 +28,7 @@ import {
   refusalsOf,
 } from './edited.ts'
 import { detailOf } from './events.ts'
-import { answer, eventBody, pageInputs, textInput } from './requests.ts'
+import { answer, eventBody, pageInputs, pageOf, textInput } from './requests.ts'
 
 export function deadLetterRoutes(monitor: Monitor): Route[] {
   const { index } = monitor
@@ -57,12 +57,7 @@ export function deadLetterRoutes(monitor: Monitor): Route[] {
       async handle({ group, state, limit, cursor }): Promise<Page<DeadLetterEntry>> {
         if (state !== undefined && state !== 'open' && state !== 'replayed')
           throw invalid([{ pointer: 'state', detail: 'must be open or replayed' }])
-        const { items, next, total } = await index.ask('deadLetterPage', group, state, limit, cursor)
-        return {
-          items,
-          next: next === null ? null : String(next),
-          complete: { ...index.completeness(), shown: items.length, total, isAtLeast: false },
-        }
+        return pageOf(await index.ask('deadLetterPage', group, state, limit, cursor), index.completeness())
       },
     }),
     answer({

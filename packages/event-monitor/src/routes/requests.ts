@@ -9,7 +9,14 @@ import {
   type Route,
   route,
 } from '@orderflow/service-kit'
-import { type EventFilter, type RecordPosition, type Validity, validities } from '../api/events.ts'
+import {
+  type Completeness,
+  type EventFilter,
+  type Page,
+  type RecordPosition,
+  type Validity,
+  validities,
+} from '../api/events.ts'
 import type { MonitorError } from '../monitor-error.ts'
 
 type Values<I extends Inputs> = { [K in keyof I]: I[K] extends Input<infer T> ? T : never }
@@ -190,6 +197,20 @@ export const pageInputs = {
   limit: numberInput('limit', 1, 100, 50),
   cursor: queryInput(cursor, parameter('cursor', 'The `next` of the previous page.')),
 }
+
+interface Rows<T> {
+  items: T[]
+  next: number | null
+  total: number
+  isAtLeast?: boolean
+}
+
+/** Returns a page of rows of the index. */
+export const pageOf = <T>({ items, next, total, isAtLeast = false }: Rows<T>, complete: Completeness): Page<T> => ({
+  items,
+  next: next === null ? null : String(next),
+  complete: { ...complete, shown: items.length, total, isAtLeast },
+})
 
 export const positionInput: Input<RecordPosition> = {
   read({ params }) {

@@ -18,7 +18,7 @@ import { hrefs, positionText } from '../../lib/route.ts'
 import { Answer, Empty } from '../../parts/answers.tsx'
 import { Button, Choices } from '../../parts/controls.tsx'
 import { PositionLink, Time, TypeName, ValidityMark } from '../../parts/marks.tsx'
-import { Table } from '../../parts/tables.tsx'
+import { Table, useActiveRow } from '../../parts/tables.tsx'
 import { AnswerView, type View } from '../../parts/view.tsx'
 import { EventPanel } from '../event/panel.tsx'
 import { LifelineView } from './lifeline.tsx'
@@ -55,29 +55,19 @@ function Steps({ conversation }: { conversation: Conversation }) {
   const params = new URLSearchParams(search.value)
   const isTable = params.get('as') === 'table'
   const isWide = params.get('time') === 'wide'
-  const active = useSignal(-1)
   const opened = useSignal<number | null>(null)
-  const move = (by: number) => () => {
-    active.value = Math.max(0, Math.min(steps.length - 1, active.value + by))
-    if (opened.value !== null) opened.value = active.value
-    return true
-  }
+  const active = useActiveRow(steps.length, (index) => (opened.value = index))
   const open = (index: number) => {
     active.value = index
     opened.value = index
   }
+  useEffect(() => {
+    if (opened.value !== null) opened.value = active.value
+  }, [active.value])
   useKeys({
-    next: move(1),
-    previous: move(-1),
-    open: () => {
-      if (active.value < 0) return false
-      opened.value = active.value
-      return true
-    },
     back: () => {
-      if (opened.value === null && active.value < 0) return false
-      if (opened.value !== null) opened.value = null
-      else active.value = -1
+      if (opened.value === null) return false
+      opened.value = null
       return true
     },
   })
