@@ -49,17 +49,20 @@ function belowRoot({ bytes, type, immutable }: SiteFile, root: string): SiteFile
 export const etagOf = (content: string | Buffer): string =>
   `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`
 
-type Entry = Pick<SiteFile, 'type' | 'etag' | 'immutable'> & { path: string }
+export interface ManifestEntry extends Pick<SiteFile, 'type' | 'etag' | 'immutable'> {
+  /** Request path, such as `/assets/main-ABCD1234.js`. */
+  path: string
+}
 
-function readManifest(folder: string): Entry[] {
+function readManifest(folder: string): ManifestEntry[] {
   try {
-    return (JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')) as { files: Entry[] }).files
+    return (JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')) as { files: ManifestEntry[] }).files
   } catch (cause) {
     throw new Error(`${folder} contains no page: run packages/cli/node packages/event-monitor/page/build.ts`, { cause })
   }
 }
 
-function readFile(folder: string, { path, type, etag, immutable }: Entry): SiteFile {
+function readFile(folder: string, { path, type, etag, immutable }: ManifestEntry): SiteFile {
   const bytes = readFileSync(join(folder, path))
   return { bytes, br: readFileSync(join(folder, `${path}.br`)), type, etag, immutable }
 }

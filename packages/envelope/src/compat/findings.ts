@@ -46,15 +46,8 @@ function changed(path: string, before: Schemas, after: Schemas, types: string[])
   if (changes.length === 0) return []
   const compatibility = compatibilityOf(changes)
   if (types.length > 0) {
-    return [
-      {
-        path,
-        isWrong: true,
-        message: `changed under its Version (${compatibility}): restore it, and write the next Version`,
-        changes,
-        types,
-      },
-    ]
+    const message = `changed under its Version (${compatibility}): restore it, and write the next Version`
+    return [{ path, isWrong: true, message, changes, types }]
   }
   const isWrong = changes.some(({ breaksBackward }) => breaksBackward)
   const advice = isWrong

@@ -24,13 +24,13 @@ export function duration(ms: number): string {
   const seconds = size / 1000
   if (seconds < 59.95) return `${sign}${oneDigit.format(seconds)} s`
   const whole = Math.round(seconds)
-  const [large, small, names] =
-    whole < 3600
-      ? [Math.floor(whole / 60), whole % 60, ['min', 's']]
-      : whole < 86_400
-        ? [Math.floor(whole / 3600), Math.floor((whole % 3600) / 60), ['h', 'min']]
-        : [Math.floor(whole / 86_400), Math.floor((whole % 86_400) / 3600), ['d', 'h']]
-  return `${sign}${large} ${names[0]}${small ? ` ${small} ${names[1]}` : ''}`
+  const units = [
+    [86_400, 'd', 3600, 'h'],
+    [3600, 'h', 60, 'min'],
+  ] as const
+  const [large, name, small, smallName] = units.find(([least]) => whole >= least) ?? [60, 'min', 1, 's']
+  const rest = Math.floor((whole % large) / small)
+  return `${sign}${Math.floor(whole / large)} ${name}${rest ? ` ${rest} ${smallName}` : ''}`
 }
 
 /** Formats milliseconds since a start: `+45 ms`, `+2.4 s`, `+4:00.080`, `+24:04:00.070`. */

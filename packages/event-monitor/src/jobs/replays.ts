@@ -39,22 +39,7 @@ export interface NewJob {
   edited: string | null
 }
 
-/** Replays dead letters as `make dead-letters` does. One job runs at a time. */
-export interface Replays {
-  /**
-   * Starts a job, or returns the job of an earlier request with the same key.
-   * @param prepare checks a new request and creates its job
-   * @throws {MonitorError} `idempotency-key-reused` if the earlier request had another body
-   */
-  start(request: JobRequest, prepare: () => Promise<NewJob>): Promise<Job>
-  stop(id: string): Job | undefined
-  /**
-   * Reads interrupted jobs from the ledger, and continues them. Each job waits until the index contains all earlier
-   * replays.
-   */
-  resume(): Promise<void>
-  close(): Promise<void>
-}
+export type Replays = ReturnType<typeof createReplays>
 
 export interface ReplaysOptions {
   index: MonitorIndex
@@ -66,7 +51,8 @@ export interface ReplaysOptions {
   report: (job: Job) => void
 }
 
-export function createReplays({ index, ledger, log, trust, now, newId, report }: ReplaysOptions): Replays {
+/** Replays dead letters as `make dead-letters` does. One job runs at a time. */
+export function createReplays({ index, ledger, log, trust, now, newId, report }: ReplaysOptions) {
   const queue: KeptJob[] = []
   const stopped = new Set<string>()
   /** Requests whose jobs are being prepared, by the id of the job. */
@@ -228,7 +214,12 @@ export function createReplays({ index, ledger, log, trust, now, newId, report }:
   }
 
   return {
-    async start(request, prepare) {
+    /**
+     * Starts a job, or returns the job of an earlier request with the same key.
+     * @param prepare checks a new request and creates its job
+     * @throws {MonitorError} `idempotency-key-reused` if the earlier request had another body
+     */
+    async start(request: JobRequest, prepare: () => Promise<NewJob>): Promise<Job> {
       const { by, key, fingerprint } = request
       if (key === undefined) return begin(newId(), request, await prepare())
       const id = deterministicId('resend', by, key)
@@ -244,12 +235,16 @@ export function createReplays({ index, ledger, log, trust, now, newId, report }:
         starting.delete(id)
       }
     },
-    stop(id) {
+    stop(id: string): Job | undefined {
       const job = ledger.find(id)?.job
       if (job?.state === 'running') stopped.add(id)
       return job
     },
-    async resume() {
+    /**
+     * Reads interrupted jobs from the ledger, and continues them. Each job waits until the index contains all earlier
+     * replays.
+     */
+    async resume(): Promise<void> {
       await persistently(
         () => {
           if (!isClosing) for (const kept of ledger.running()) enqueue(kept)
@@ -257,7 +252,7 @@ export function createReplays({ index, ledger, log, trust, now, newId, report }:
         () => {},
       )
     },
-    async close() {
+    async close(): Promise<void> {
       isClosing = true
       await running
     },
