@@ -1,4 +1,12 @@
-import { type Change, changesBetween, compatibilityOf, needsUpcaster, rulesOf, type Schemas } from './changes.ts'
+import {
+  type Change,
+  changesBetween,
+  compatibilityOf,
+  needsUpcaster,
+  rulesOf,
+  type Schemas,
+  schemaChanges,
+} from './changes.ts'
 
 export interface Finding {
   path: string
@@ -28,7 +36,7 @@ function findingsOf(path: string, before: Schemas, after: Schemas): Finding[] {
   const newest = name && newestBefore(name, Number(version), after)
   if (!newest) return [{ path, isWrong: false, message: 'is new', changes: [], types: [] }]
   const earlier = `events/${name}.${newest}.json`
-  const changes = changesBetween(rulesOf(after, earlier), rulesOf(after, path))
+  const changes = schemaChanges(after, earlier, path)
   const isWrong = needsUpcaster(changes) && after.get(path)?.['x-upcast'] === undefined
   const advice = isWrong ? ': declare x-upcast, because receivers convert each event to its newest Version' : ''
   const message = `is a new Version: ${compatibilityOf(changes)} to ${name}.${newest}.json${advice}`

@@ -1,4 +1,4 @@
-import { changesBetween, eventSchemas, eventTypes, personalFields, rulesOf, schemaDocuments } from '@orderflow/envelope'
+import { eventSchemas, eventTypes, personalFields, schemaChanges, schemaDocuments } from '@orderflow/envelope'
 import { isoTime } from '@orderflow/service-kit/log'
 import type { Publisher, SchemaUse } from '../api/system.ts'
 import { tally } from './counts.ts'
@@ -96,8 +96,8 @@ const schemas = schemaDocuments()
 
 /** Returns the changes in a newer version. A change breaks readers of the older version if it allows Payloads that were invalid. */
 function compatibilityOf(older: string, newer: string): NonNullable<SchemaUse['compatibility']> {
-  const [before, after] = [older, newer].map((type) => rulesOf(schemas, `events/${type.replace('@', '.')}.json`))
-  const changes = changesBetween(before ?? {}, after ?? {}).map(({ pointer, message, breaksForward }) => ({
+  const [before = '', after = ''] = [older, newer].map((type) => `events/${type.replace('@', '.')}.json`)
+  const changes = schemaChanges(schemas, before, after).map(({ pointer, message, breaksForward }) => ({
     pointer: `/Payload${pointer}`,
     what: message,
     breaks: breaksForward,
