@@ -1,12 +1,4 @@
-import {
-  type Change,
-  changesBetween,
-  compatibilityOf,
-  needsUpcaster,
-  rulesOf,
-  type Schemas,
-  schemaChanges,
-} from './changes.ts'
+import { type Change, compatibilityOf, needsUpcaster, type Schemas, schemaChanges } from './changes.ts'
 
 export interface Finding {
   path: string
@@ -50,7 +42,7 @@ function removed(path: string, types: string[]): Finding {
 }
 
 function changed(path: string, before: Schemas, after: Schemas, types: string[]): Finding[] {
-  const changes = changesBetween(rulesOf(before, path), rulesOf(after, path))
+  const changes = schemaChanges(after, path, path, before)
   if (changes.length === 0) return []
   const compatibility = compatibilityOf(changes)
   if (types.length > 0) {

@@ -226,21 +226,10 @@ export function createReads(reactions: readonly Reaction[]) {
       ids ? book.chosen(ids) : { chosen: book.openIn(group), unknown: undefined },
 
     gaps(): Gap[] {
-      const rows = segments
-        .all()
-        .flatMap((segment) =>
-          segment.all<{ topic: string; partition: number; start: number; next: number; at: number; why: Gap['why'] }>(
-            'SELECT * FROM gaps ORDER BY at DESC LIMIT 100',
-          ),
-        )
-      return rows.slice(0, 100).map(({ topic, partition, start, next, at, why }) => ({
-        topic,
-        partition,
-        from: String(start),
-        to: String(next),
-        at: isoTime(at),
-        why,
-      }))
+      const sql = `SELECT topic, partition, CAST(start AS TEXT) AS "from", CAST(next AS TEXT) AS "to", at, why FROM gaps
+        ORDER BY at DESC LIMIT 100`
+      const rows = segments.all().flatMap((segment) => segment.all<Omit<Gap, 'at'> & { at: number }>(sql))
+      return rows.slice(0, 100).map((row) => ({ ...row, at: isoTime(row.at) }))
     },
 
     /** Reads a few new rows for dead letters and missing reactions. Returns true if there are more. */
