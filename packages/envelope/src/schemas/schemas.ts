@@ -19,9 +19,10 @@ export function partsOf(type: string): Pick<ReceivedEnvelope, 'Name' | 'Version'
 
 /** Returns the versions of event types by name, in ascending order. The result is a Map, because a Name may be `__proto__`. */
 export function versionsByName(types: Iterable<string>): Map<string, number[]> {
+  const byName = new Map<string, number[]>()
   const all = Array.from(types, partsOf).sort((one, other) => one.Version - other.Version)
-  const byName = Map.groupBy(all, ({ Name }) => Name)
-  return new Map(Array.from(byName, ([name, own]) => [name, own.map(({ Version }) => Version)]))
+  for (const { Name, Version } of all) byName.set(Name, [...(byName.get(Name) ?? []), Version])
+  return byName
 }
 
 /** The folder of the envelope schemas. The contract has copies of them for validators in other languages. */

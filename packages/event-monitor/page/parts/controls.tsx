@@ -7,7 +7,7 @@ type ButtonProps = JSX.IntrinsicElements['button'] & {
   needs?: Parameters<typeof may>[0]
 }
 
-/** A button that does not submit its form, unless `type` says so. */
+/** A button that does not submit its form, unless `type` is `submit`. */
 export function Button({ needs, ...props }: ButtonProps) {
   const lacks = needs !== undefined && !may(needs) && { disabled: true, title: `This action needs the scope ${needs}` }
   return <button type="button" {...props} {...lacks} />
