@@ -1,6 +1,7 @@
 export { asyncApiDocument, type Traffic } from './asyncapi/document.ts'
 export { asyncApiPage, asyncApiPageSources } from './asyncapi/page.ts'
 export type { AsyncApiDocument } from './asyncapi/types.ts'
+export { schemaChanges } from './compat/changes.ts'
 export {
   binaryMessage,
   type CloudEvent,

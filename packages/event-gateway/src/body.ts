@@ -1,6 +1,5 @@
 import { eventNames, examplePayload, newestType, scanJson } from '@orderflow/envelope'
-import type { Input } from '@orderflow/service-kit'
-import { GatewayError } from './gateway-error.ts'
+import { type Input, Refused } from '@orderflow/service-kit'
 
 /** A body may contain 1,000 envelopes of 4 KiB. `maxHeldBytes` limits the memory of all large bodies together (docs/security.md). */
 const limits = { maxBytes: 4 * 1024 * 1024, maxHeldBytes: 64 * 1024 * 1024 }
@@ -48,18 +47,18 @@ export interface Item {
 
 /**
  * Returns the envelopes in a body. Ignores blank lines.
- * @throws {GatewayError} `nothing-sent`, `too-many-items`, `not-json`
+ * @throws {Refused} `nothing-sent`, `too-many-items`, `not-json`
  */
 export function itemsOf(body: Uint8Array, type: (typeof bodyTypes)[keyof typeof bodyTypes]): Item[] {
   const items =
     type === bodyTypes.lines ? linesOf(body) : valuesOf(trimmed(body)).map((text, index) => ({ index, text }))
   if (items.length === 0)
-    throw new GatewayError(
+    throw new Refused(
       'nothing-sent',
       `Send an envelope, a list of envelopes (${bodyTypes.json}), or one on each line (${bodyTypes.lines}).`,
     )
   if (items.length > maxItems) {
-    throw new GatewayError('too-many-items', `Send at most ${maxItems} envelopes at once. Nothing was published.`)
+    throw new Refused('too-many-items', `Send at most ${maxItems} envelopes at once. Nothing was published.`)
   }
   return items
 }
@@ -69,7 +68,7 @@ function valuesOf(body: Uint8Array): Uint8Array[] {
   if (!isList(body)) return [body]
   const elements = elementsOf(body, maxItems)
   if (elements) return elements
-  throw new GatewayError(
+  throw new Refused(
     'not-json',
     'Check quotes, commas and brackets: the list must end at the end of the body. Nothing was published.',
   )

@@ -25,13 +25,7 @@ export interface Sender {
   idempotencyKey: string | undefined
 }
 
-export interface Gate {
-  /**
-   * Publishes the valid envelopes that the sender may publish. Returns the outcomes of all envelopes, in order.
-   * @param topic a topic that outside publishers may write
-   */
-  publish(topic: string, items: readonly Item[], sender: Sender): Promise<Published>
-}
+export type Gate = ReturnType<typeof createGate>
 
 export interface Published {
   outcomes: Outcome[]
@@ -55,7 +49,7 @@ interface Admitted {
 export function createGate(
   { forward, trust }: Pick<ServiceContext, 'forward' | 'trust'>,
   application: Pick<Application, 'topics' | 'services'>,
-): Gate {
+) {
   const keyFields = new Map(application.topics.map(({ name, key }) => [name, key]))
   /** Returns the record key that `./orderflow publish` would also use, so that all events of an order are in one partition. */
   const keyIn = (topic: string, envelope: ReceivedEnvelope) => keyOf(envelope, keyFields.get(topic) ?? [])
@@ -111,7 +105,11 @@ export function createGate(
   }
 
   return {
-    async publish(topic, items, sender) {
+    /**
+     * Publishes the valid envelopes that the sender may publish. Returns the outcomes of all envelopes, in order.
+     * @param topic a topic that outside publishers may write
+     */
+    async publish(topic: string, items: readonly Item[], sender: Sender): Promise<Published> {
       const admitted = withRepeats(items.map((item) => admit(topic, item, sender)))
       let cause: unknown
       const onFailure = (error: unknown) => {

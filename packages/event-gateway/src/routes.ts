@@ -8,6 +8,7 @@ import {
   model,
   pathWord,
   queryWord,
+  Refused,
   type Route,
   route,
   text,
@@ -15,7 +16,6 @@ import {
 } from '@orderflow/service-kit'
 import type { Item } from './body.ts'
 import type { Gate, Published } from './gate.ts'
-import { GatewayError } from './gateway-error.ts'
 import { judge, type Outcome } from './judge.ts'
 
 /** @param topics all topics, and those that outside publishers may write */
@@ -28,8 +28,8 @@ export function eventRoutes(
     if (topics.outside.includes(topic)) return
     const others = `Outside publishers may write ${topics.outside.join(', ')}.`
     if (topics.all.includes(topic))
-      throw new GatewayError('closed-topic', `Only our own services write this topic. ${others}`)
-    throw new GatewayError('unknown-topic', `This topic does not exist. ${others}`)
+      throw new Refused('closed-topic', `Only our own services write this topic. ${others}`)
+    throw new Refused('unknown-topic', `This topic does not exist. ${others}`)
   }
 
   const [example] = topics.outside
@@ -57,7 +57,7 @@ export function eventRoutes(
         202: 'All envelopes are in the log.',
         207: 'Some envelopes are in the log; `items` lists the outcome of each.',
       },
-      body: outcomes as Model<{ items: Outcome[] }>,
+      body: outcomes,
       refusals: [
         'not-json',
         'nothing-sent',
@@ -85,7 +85,7 @@ function answerOf({ outcomes: items, cause }: Published): Answer<202 | 207, { it
   if (of('accepted') > 0) return { status: 207, body: { items } }
   const detail = 'No envelope was published: see errors in items.'
   const isDistrust = items.every(({ code }) => code === 'untrusted')
-  throw new GatewayError(isDistrust ? 'not-admitted' : 'nothing-accepted', detail, { items })
+  throw new Refused(isDistrust ? 'not-admitted' : 'nothing-accepted', detail, { items })
 }
 
 export function envelopeRoutes(envelopes: Input<Item[]>): Route[] {
@@ -105,7 +105,7 @@ export function envelopeRoutes(envelopes: Input<Item[]>): Route[] {
         }),
       },
       answers: { 200: 'The verdict on each envelope, in order.' },
-      body: judged as Model<{ mode: string; items: Judged[] }>,
+      body: judged,
       refusals: ['not-json', 'nothing-sent', 'too-many-items'],
       handle: async ({ items, mode }) => ({
         status: 200,
@@ -143,49 +143,35 @@ const verdictFields = {
   warnings: problems,
 }
 
-const outcomes = {
-  name: 'Outcomes',
-  schema: {
-    type: 'object',
-    properties: {
-      items: {
-        type: 'array',
-        items: model<Outcome>('Outcome', {
-          ...itemFields,
-          outcome: {
-            ...text,
-            enum: ['accepted', 'refused', 'unsent', 'unknown'],
-            description:
-              'accepted: in the log. refused, unsent: not in the log. unknown: may be in the log. An unsent or unknown envelope can be sent again.',
-          },
-          id: {
-            ...guidText,
-            nullable: true,
-            description:
-              'The Id in the envelope, or the derived Id that was added; null for a refused envelope without Id.',
-          },
-          ...verdictFields,
-          retry: { ...text, description: 'The effect of sending the envelope again.' },
-        }).schema,
+const listOf = <T>(item: Model<T>) => ({ type: 'array', items: item.schema })
+
+const outcomes = model<{ items: Outcome[] }>('Outcomes', {
+  items: listOf(
+    model<Outcome>('Outcome', {
+      ...itemFields,
+      outcome: {
+        ...text,
+        enum: ['accepted', 'refused', 'unsent', 'unknown'],
+        description:
+          'accepted: in the log. refused, unsent: not in the log. unknown: may be in the log. An unsent or unknown envelope can be sent again.',
       },
-    },
-  },
-} satisfies { name: string; schema: object; of?: { items: Outcome[] } }
+      id: {
+        ...guidText,
+        nullable: true,
+        description:
+          'The Id in the envelope, or the derived Id that was added; null for a refused envelope without Id.',
+      },
+      ...verdictFields,
+      retry: { ...text, description: 'The effect of sending the envelope again.' },
+    }),
+  ),
+})
 
 export interface Judged extends Pick<Outcome, 'index' | 'line' | 'variant' | 'code' | 'errors' | 'warnings'> {
   valid: boolean
 }
 
-const judged = {
-  name: 'Verdicts',
-  schema: {
-    type: 'object',
-    properties: {
-      mode: { ...text, enum: modes },
-      items: {
-        type: 'array',
-        items: model<Judged>('Verdict', { ...itemFields, valid: { type: 'boolean' }, ...verdictFields }).schema,
-      },
-    },
-  },
-} satisfies { name: string; schema: object; of?: object }
+const judged = model<{ mode: string; items: Judged[] }>('Verdicts', {
+  mode: { ...text, enum: modes },
+  items: listOf(model<Judged>('Verdict', { ...itemFields, valid: { type: 'boolean' }, ...verdictFields })),
+})

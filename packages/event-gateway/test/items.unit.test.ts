@@ -1,6 +1,6 @@
+import { Refused } from '@orderflow/service-kit'
 import { expect } from 'chai'
 import { bodyTypes, itemsOf, maxItems } from '../src/body.ts'
-import { GatewayError } from '../src/gateway-error.ts'
 
 const items = (body: string, type: Parameters<typeof itemsOf>[1] = bodyTypes.json) =>
   itemsOf(Buffer.from(body), type).map(({ text, ...item }) => ({ ...item, text: Buffer.from(text).toString() }))
@@ -8,8 +8,8 @@ const refusalOf = (body: string, type?: Parameters<typeof itemsOf>[1]) => {
   try {
     items(body, type)
   } catch (error) {
-    const { name, code, message } = error as GatewayError
-    expect(name).to.equal('GatewayError')
+    const { name, code, message } = error as Refused
+    expect(name).to.equal('Refused')
     expect(message, 'next step').to.match(/^(Send|Check) .+\.$/)
     return code
   }
@@ -61,6 +61,6 @@ describe('itemsOf', () => {
 
   it('rejects a list without an end', () => {
     expect(refusalOf('[{}')).to.equal('not-json')
-    expect(() => items('[{}')).to.throw(GatewayError, /Nothing was published/)
+    expect(() => items('[{}')).to.throw(Refused, /Nothing was published/)
   })
 })

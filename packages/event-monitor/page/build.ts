@@ -3,7 +3,7 @@ import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, constants } from 'node:zlib'
 import { build, type Metafile } from 'esbuild'
-import { etagOf } from '../src/page-files.ts'
+import { etagOf, type ManifestEntry } from '../src/page-files.ts'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
 const dist = join(here, '../dist')
@@ -17,20 +17,8 @@ const types: Record<string, string> = {
 
 /** The content of `dist/manifest.json`, which `src/page-files.ts` reads. */
 export interface Manifest {
-  files: {
-    /** Request path, such as `/assets/main-ABCD1234.js`. */
-    path: string
-    type: string
-    etag: string
-    /** True if the name contains a hash of the content. */
-    immutable: boolean
-  }[]
+  files: ManifestEntry[]
   /** Files that a browser needs to show `/`. */
-  firstView: string[]
-}
-
-interface Bundle {
-  files: Map<string, Buffer>
   firstView: string[]
 }
 
@@ -38,7 +26,7 @@ interface Bundle {
  * Bundles the page. The same source results in the same bytes.
  * @throws {Error} if the source has errors
  */
-export async function bundlePage(): Promise<Bundle> {
+export async function bundlePage(): Promise<{ files: Map<string, Buffer>; firstView: string[] }> {
   const { outputFiles, metafile } = await build({
     absWorkingDir: here.replace(/\/$/, ''),
     entryPoints: ['main.tsx', 'theme.ts', 'live-worker.ts', 'styles/main.css', 'icon.svg'],

@@ -6,8 +6,8 @@ import { hashOf } from './index/guid-runs.ts'
 import type { MonitorIndex } from './index/monitor-index.ts'
 import { queryOf } from './index/read/search.ts'
 import { type IngestBatch, maxRows } from './ingest/messages.ts'
-import { tally } from './model/counts.ts'
-import { isFaulty, type Kind, publisherText, typeText } from './model/kind.ts'
+import { facetsOf } from './model/counts.ts'
+import { isFaulty, type Kind, type KindCount } from './model/kind.ts'
 
 /** The interval of batches. Ten batches per second look smooth. */
 export const batchMs = 100
@@ -22,13 +22,7 @@ interface View {
   /** Hashes of words that may be record keys. `test` tests a kind for the remaining words. */
   keys: { hash: number; test: (kind: Kind) => boolean }[]
   send: Send
-  pending: {
-    received: number
-    matched: number
-    invalid: number
-    rows: EventRow[]
-    kinds: { kind: Kind; count: number }[]
-  }
+  pending: Pick<LiveBatch, 'received' | 'matched' | 'invalid' | 'rows'> & { kinds: Pick<KindCount, 'kind' | 'count'>[] }
   lost: LiveBatch['lost']
   sequence: number
   sentAt: number
@@ -37,15 +31,10 @@ interface View {
 const nothing = () => ({ received: 0, matched: 0, invalid: 0, rows: [], kinds: [] })
 const noLoss = () => ({ batches: 0, received: 0, matched: 0 })
 
-export interface LiveViews {
-  open(filter: EventFilter, send: Send): () => void
-  job(job: Job): void
-  dropped(): number
-  stop(): void
-}
+export type LiveViews = ReturnType<typeof createLiveViews>
 
 /** Sends exact counts and a few rows to live views. A slow client misses batches, and then receives their counts. */
-export function createLiveViews(index: MonitorIndex, now: () => Date): LiveViews {
+export function createLiveViews(index: MonitorIndex, now: () => Date) {
   const views = new Set<View>()
   let dropped = 0
 
@@ -73,41 +62,32 @@ export function createLiveViews(index: MonitorIndex, now: () => Date): LiveViews
     const since = performance.now() - view.sentAt
     if (since < (pending.received === 0 ? quietMs : batchMs - toleranceMs)) return
     view.sequence += 1
-    const { received, matched, invalid, rows, kinds } = pending
-    const { indexLag, newest, kept, oldestKept, unreadable, isConnected } = index.completeness()
-    const by = (text: (kind: Kind) => string | null) =>
-      tally(kinds.map(({ kind, count }) => [text(kind), count] as const))
+    const { kinds, ...counted } = pending
+    const { gaps: _, ...completeness } = index.completeness()
+    const { topic, type, publisher, validity } = facetsOf(kinds)
     const batch: LiveBatch = {
       sequence: view.sequence,
       at: now().toISOString(),
-      received,
-      matched,
-      invalid,
-      rows,
-      added: {
-        topic: by(({ topic }) => topic),
-        type: by(typeText),
-        publisher: by(publisherText),
-        validity: by(({ validity }) => validity),
-      },
+      ...counted,
+      added: { topic, type, publisher, validity },
       lost: view.lost,
-      completeness: { indexLag, newest, kept, oldestKept, unreadable, isConnected },
+      completeness,
     }
     view.pending = nothing()
     view.sentAt = performance.now()
     if (view.send('batch', batch)) view.lost = noLoss()
     else {
-      dropped += rows.length
+      dropped += counted.rows.length
       view.lost = {
         batches: view.lost.batches + 1,
-        received: view.lost.received + received,
-        matched: view.lost.matched + matched,
+        received: view.lost.received + counted.received,
+        matched: view.lost.matched + counted.matched,
       }
     }
   }
 
   return {
-    open(filter, send) {
+    open(filter: EventFilter, send: Send): () => void {
       index.requireOpen()
       const query = queryOf(filter)
       const hash = query.guid === undefined ? undefined : hashOf(query.guid)
@@ -129,7 +109,7 @@ export function createLiveViews(index: MonitorIndex, now: () => Date): LiveViews
         watch()
       }
     },
-    job: (job) => {
+    job(job: Job): void {
       for (const { send } of views) send('job', job)
     },
     dropped: () => dropped,

@@ -2,16 +2,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { ServiceParts } from '@orderflow/service-kit'
-
-export interface PageFile {
-  bytes: Buffer
-  /** Brotli-compressed bytes; undefined for the page itself. */
-  br?: Buffer | undefined
-  type: string
-  etag: string
-  immutable: boolean
-}
+import type { ServiceParts, SiteFile } from '@orderflow/service-kit'
 
 /** The security policy, which allows only the page's own files. */
 export const pagePolicy = [
@@ -40,7 +31,7 @@ export function readPage(folder = fileURLToPath(new URL('../dist', import.meta.u
   const index = files.get('/index.html')
   files.delete('/index.html')
   if (!index) throw new Error(`${folder} contains no page: run packages/cli/node packages/event-monitor/page/build.ts`)
-  return (path: string, prefix = ''): { status: 200 | 404; file: PageFile } | undefined => {
+  return (path: string, prefix = ''): { status: 200 | 404; file: SiteFile } | undefined => {
     const file = files.get(path)
     if (file) return { status: 200, file }
     if (path.startsWith('/assets/')) return undefined
@@ -50,7 +41,7 @@ export function readPage(folder = fileURLToPath(new URL('../dist', import.meta.u
   }
 }
 
-function belowRoot({ bytes, type, immutable }: PageFile, root: string): PageFile {
+function belowRoot({ bytes, type, immutable }: SiteFile, root: string): SiteFile {
   const html = bytes.toString().replace(/(?<=\s(?:href|src)=")\//g, root)
   return { bytes: Buffer.from(html), type, etag: etagOf(html), immutable }
 }
@@ -58,17 +49,20 @@ function belowRoot({ bytes, type, immutable }: PageFile, root: string): PageFile
 export const etagOf = (content: string | Buffer): string =>
   `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`
 
-type Entry = Pick<PageFile, 'type' | 'etag' | 'immutable'> & { path: string }
+export interface ManifestEntry extends Pick<SiteFile, 'type' | 'etag' | 'immutable'> {
+  /** Request path, such as `/assets/main-ABCD1234.js`. */
+  path: string
+}
 
-function readManifest(folder: string): Entry[] {
+function readManifest(folder: string): ManifestEntry[] {
   try {
-    return (JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')) as { files: Entry[] }).files
+    return (JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')) as { files: ManifestEntry[] }).files
   } catch (cause) {
     throw new Error(`${folder} contains no page: run packages/cli/node packages/event-monitor/page/build.ts`, { cause })
   }
 }
 
-function readFile(folder: string, { path, type, etag, immutable }: Entry): PageFile {
+function readFile(folder: string, { path, type, etag, immutable }: ManifestEntry): SiteFile {
   const bytes = readFileSync(join(folder, path))
   return { bytes, br: readFileSync(join(folder, `${path}.br`)), type, etag, immutable }
 }

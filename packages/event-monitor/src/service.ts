@@ -7,7 +7,7 @@ import { fixtureRoutes } from './routes/fixture.ts'
 import { liveRoutes } from './routes/live.ts'
 import { replayRoutes } from './routes/replays.ts'
 import { revealRoutes } from './routes/reveal.ts'
-import { healthRoutes, systemRoutes } from './routes/system.ts'
+import { systemRoutes } from './routes/system.ts'
 import type { MonitorSettings } from './services.ts'
 
 /** Returns the monitor. @param root the folder of its appsettings.json, below the folder of services.json */
@@ -62,7 +62,6 @@ export const monitorIn = (root: URL) =>
           ...replayRoutes(monitor),
           ...revealRoutes(monitor, context.log),
           ...systemRoutes(monitor),
-          ...healthRoutes(monitor),
         ],
         reactions: {},
         rebuild: {},

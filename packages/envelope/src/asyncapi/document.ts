@@ -118,10 +118,7 @@ function operationsOf(traffic: Traffic, topics: Map<string, string[]>): [string,
 function messageOf(type: string, topic: string, variant: Variant, { examples, keys }: Traffic): AsyncApiMessage {
   const { title, description: summary, ...schema } = toDraft7(bundle(type, variant))
   const found = examples.find(({ envelope }) => typeOf(envelope) === type)
-  const key = {
-    type: 'string',
-    description: keyDescription(keys[topic] ?? []),
-  }
+  const key = { type: 'string', description: keyDescription(keys[topic] ?? []) }
   const message = {
     name: type,
     title: title ?? type,
@@ -148,10 +145,9 @@ function reducedOf(envelope: object, required: string[] = []): object {
 
 function sharedSchemas(types: string[]): Record<string, JsonSchema> {
   const all = types.flatMap((type) => variants.map((variant) => bundle(type, variant).$defs as object))
-  const entries = Object.entries(
-    all.reduce((merged, some) => Object.assign(merged, some), {} as Record<string, unknown>),
-  ).sort(([a], [b]) => (a < b ? -1 : 1))
-  return Object.fromEntries(entries.map(([name, schema]) => [name, toDraft7(schema)]))
+  const shared = new Map(all.flatMap((some) => Object.entries(some)))
+  const sorted = [...shared].sort(([a], [b]) => (a < b ? -1 : 1))
+  return Object.fromEntries(sorted.map(([name, schema]) => [name, toDraft7(schema)]))
 }
 
 /** Converts a JSON Schema from 2020-12 to draft 7, where a reference must be the only keyword. Both schemas accept the same documents. */

@@ -134,14 +134,10 @@ interface FieldRow {
 }
 
 /** Returns all fields that a message's schema names, each object before its fields. */
-function fieldRows(payload: JsonSchema, schemas: AsyncApiDocument['components']['schemas']): FieldRow[] {
-  return rowsIn(payload, schemas, '')
-}
-
-function rowsIn(
+function fieldRows(
   { properties = {}, required = [] }: JsonSchema,
   schemas: Record<string, JsonSchema>,
-  base: string,
+  base = '',
 ): FieldRow[] {
   return Object.entries(properties).flatMap(([name, field]) => {
     const known = filledIn(field, schemas)
@@ -154,7 +150,7 @@ function rowsIn(
       isRequired: required.includes(name),
       isPersonal: known['x-pii'] === true,
     }
-    return [row, ...rowsIn(known, schemas, `${path}.`)]
+    return [row, ...fieldRows(known, schemas, `${path}.`)]
   })
 }
 

@@ -28,7 +28,7 @@ If new Payloads can be invalid in the old schema, print the services of the appl
 Exit codes: 0 if all schemas are compatible, 1 if some are not, 2 for wrong arguments or an unknown earlier state.
 `
 
-export async function compat(args: string[], io: Io): Promise<number> {
+export async function run(args: string[], io: Io): Promise<number> {
   const { values, positionals } = readOptions(args, { against: { type: 'string' }, schemas: { type: 'string' } })
   if (positionals.length > 0)
     throw new UsageError(`compat reads no files: remove ${positionals[0]}, or name a folder with --schemas`)

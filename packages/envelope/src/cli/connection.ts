@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs'
 import type { KafkaAddress } from '../kafka/address.ts'
-import { oneOf, UsageError } from './usage.ts'
+import { oneOf, readGiven, UsageError } from './usage.ts'
 
 /** Options of every command that connects to Kafka. Passwords are not options, because other users can read command lines. */
 export const kafkaOptions = {
@@ -47,13 +46,8 @@ export function connectionOf(values: Values, env: NodeJS.ProcessEnv): { address:
   const topic = value('topic')
   if (!topic) throw new UsageError('no topic: set --topic or ENVELOPE_TOPIC')
   const [username, ca] = [value('username'), value('ca')]
-  const isSaid = values.tls
-    ? true
-    : values['no-tls']
-      ? false
-      : env.ENVELOPE_TLS
-        ? env.ENVELOPE_TLS === 'true'
-        : undefined
+  const isNamed = env.ENVELOPE_TLS ? env.ENVELOPE_TLS === 'true' : undefined
+  const isTls = values.tls || (values['no-tls'] ? false : isNamed)
   return {
     topic,
     address: {
@@ -65,22 +59,20 @@ export function connectionOf(values: Values, env: NodeJS.ProcessEnv): { address:
           password: passwordOf(),
         },
       }),
-      ...((isSaid ?? (username !== undefined || ca !== undefined)) && { tls: ca ? { ca: read('--ca', ca) } : {} }),
+      ...((isTls ?? (username !== undefined || ca !== undefined)) && {
+        tls: ca ? { ca: readGiven('--ca', ca).toString() } : {},
+      }),
     },
   }
 
   function passwordOf(): string {
     const file = value('password-file')
-    const password = file ? read('--password-file', file).replace(/\r?\n$/, '') : env.ENVELOPE_PASSWORD
+    const password = file
+      ? readGiven('--password-file', file)
+          .toString()
+          .replace(/\r?\n$/, '')
+      : env.ENVELOPE_PASSWORD
     if (password) return password
     throw new UsageError(`no password for ${username}: set ENVELOPE_PASSWORD or --password-file`)
-  }
-}
-
-function read(option: string, file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (error) {
-    throw new UsageError(`${option}: ${file} cannot be read (${(error as NodeJS.ErrnoException).code})`)
   }
 }

@@ -10,26 +10,11 @@ interface Command {
 }
 
 const commands: Record<string, Command> = {
-  validate: {
-    summary: 'list the problems of envelopes',
-    load: () => import('./validate.ts').then(({ help, validate: run }) => ({ help, run })),
-  },
-  new: {
-    summary: 'make a full envelope from a Payload',
-    load: () => import('./new.ts').then(({ help, create: run }) => ({ help, run })),
-  },
-  publish: {
-    summary: 'publish envelopes to Kafka',
-    load: () => import('./publish.ts').then(({ help, publish: run }) => ({ help, run })),
-  },
-  tail: {
-    summary: 'follow a topic, with personal values masked',
-    load: () => import('./tail.ts').then(({ help, tail: run }) => ({ help, run })),
-  },
-  compat: {
-    summary: 'compare the schemas with an earlier state',
-    load: () => import('./compat.ts').then(({ help, compat: run }) => ({ help, run })),
-  },
+  validate: { summary: 'list the problems of envelopes', load: () => import('./validate.ts') },
+  new: { summary: 'make a full envelope from a Payload', load: () => import('./new.ts') },
+  publish: { summary: 'publish envelopes to Kafka', load: () => import('./publish.ts') },
+  tail: { summary: 'follow a topic, with personal values masked', load: () => import('./tail.ts') },
+  compat: { summary: 'compare the schemas with an earlier state', load: () => import('./compat.ts') },
 }
 
 const names = Object.keys(commands)

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { createEnvelope } from '../envelope/create.ts'
 import { decode } from '../envelope/parse.ts'
 import { knownVersions } from '../schemas/schemas.ts'
@@ -7,7 +6,7 @@ import { momentProblem, parseMoment } from '../validation/moment.ts'
 import { EnvelopeError } from '../validation/problems.ts'
 import { type Io, write } from './io.ts'
 import { problemLine } from './report.ts'
-import { didYouMean, readOptions, UsageError } from './usage.ts'
+import { didYouMean, readGiven, readOptions, UsageError } from './usage.ts'
 
 export const help = `Usage: envelope new NAME[@VERSION] --data JSON|@FILE|-
 
@@ -37,7 +36,7 @@ const options = {
   pretty: { type: 'boolean', default: false },
 } as const
 
-export async function create(args: string[], io: Io): Promise<number> {
+export async function run(args: string[], io: Io): Promise<number> {
   const { values, positionals } = readOptions(args, options)
   const [event, another] = positionals
   if (!event || another) throw new UsageError('name one event, such as envelope new NAME --data {}')
@@ -85,10 +84,5 @@ function dateOf(date: string | undefined): Date {
 
 async function dataOf(data: string, { stdin }: Io): Promise<Uint8Array> {
   if (data === '-') return Buffer.concat(await stdin.toArray())
-  if (!data.startsWith('@')) return Buffer.from(data)
-  try {
-    return readFileSync(data.slice(1))
-  } catch (error) {
-    throw new UsageError(`--data: ${data.slice(1)} cannot be read (${(error as NodeJS.ErrnoException).code})`)
-  }
+  return data.startsWith('@') ? readGiven('--data', data.slice(1)) : Buffer.from(data)
 }

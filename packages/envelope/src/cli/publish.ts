@@ -34,7 +34,7 @@ interface Waiting {
 
 class StoppedError extends Error {}
 
-export async function publish(args: string[], io: Io): Promise<number> {
+export async function run(args: string[], io: Io): Promise<number> {
   const { values, positionals } = readOptions(args, {
     ...kafkaOptions,
     mode: { type: 'string', default: 'publisher' },
@@ -84,11 +84,7 @@ export async function publish(args: string[], io: Io): Promise<number> {
             if (!verdict.valid) return void count.refused++
             const document = decode(bytes)
             const other = values['any-topic'] ? undefined : otherTopicOf(document, topic)
-            if (other !== undefined) {
-              count.refused++
-              problems += problemLine(`${file}:${line}`, wrongTopic(other, topic))
-              return
-            }
+            if (other !== undefined) return this.onFlaw(wrongTopic(other, topic), line)
             const key = values.key ?? keyOf(document, values['key-field'] ?? keyFields(document, topic))
             waiting.push({
               source: `${file}:${line}`,

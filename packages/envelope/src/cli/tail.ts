@@ -38,7 +38,7 @@ interface Shown {
   values: boolean
 }
 
-export async function tail(args: string[], io: Io): Promise<number> {
+export async function run(args: string[], io: Io): Promise<number> {
   const { values, positionals } = readOptions(args, {
     ...kafkaOptions,
     'from-start': { type: 'boolean', default: false },

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import { nearMissIn } from '../validation/near-miss.ts'
 
@@ -37,4 +38,13 @@ export function oneOf<T extends string>(option: string, value: string, words: re
   const found = words.find((word) => word === value)
   if (found) return found
   throw new UsageError(`${option} must be one of ${words.join(', ')}${didYouMean(value, words)}`)
+}
+
+/** Returns the content of the file that an option names. @throws {UsageError} */
+export function readGiven(option: string, file: string): Buffer {
+  try {
+    return readFileSync(file)
+  } catch (error) {
+    throw new UsageError(`${option}: ${file} cannot be read (${(error as NodeJS.ErrnoException).code})`)
+  }
 }

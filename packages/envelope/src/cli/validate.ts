@@ -24,7 +24,7 @@ interface Count {
   invalid: number
 }
 
-export async function validate(args: string[], io: Io): Promise<number> {
+export async function run(args: string[], io: Io): Promise<number> {
   const { values, positionals } = readOptions(args, {
     mode: { type: 'string', default: 'receiver' },
     json: { type: 'boolean', default: false },

@@ -159,3 +159,11 @@ function target(ref: string, path: string, schemas: Schemas): Rules {
   if (typeof found !== 'object' || found === null) throw new Error(`${path} refers to ${ref}, which does not exist`)
   return filled(found as Rules, targetPath, schemas)
 }
+
+/**
+ * Returns the differences between two schemas. The paths are those of `schemaDocuments`, such as `events/Name.1.json`.
+ * @param before the state that contains the older schema
+ */
+export function schemaChanges(schemas: Schemas, older: string, newer: string, before = schemas): Change[] {
+  return changesBetween(rulesOf(before, older), rulesOf(schemas, newer))
+}

@@ -1,4 +1,4 @@
-import { type Change, changesBetween, compatibilityOf, needsUpcaster, rulesOf, type Schemas } from './changes.ts'
+import { type Change, compatibilityOf, needsUpcaster, type Schemas, schemaChanges } from './changes.ts'
 
 export interface Finding {
   path: string
@@ -28,7 +28,7 @@ function findingsOf(path: string, before: Schemas, after: Schemas): Finding[] {
   const newest = name && newestBefore(name, Number(version), after)
   if (!newest) return [{ path, isWrong: false, message: 'is new', changes: [], types: [] }]
   const earlier = `events/${name}.${newest}.json`
-  const changes = changesBetween(rulesOf(after, earlier), rulesOf(after, path))
+  const changes = schemaChanges(after, earlier, path)
   const isWrong = needsUpcaster(changes) && after.get(path)?.['x-upcast'] === undefined
   const advice = isWrong ? ': declare x-upcast, because receivers convert each event to its newest Version' : ''
   const message = `is a new Version: ${compatibilityOf(changes)} to ${name}.${newest}.json${advice}`
@@ -42,19 +42,12 @@ function removed(path: string, types: string[]): Finding {
 }
 
 function changed(path: string, before: Schemas, after: Schemas, types: string[]): Finding[] {
-  const changes = changesBetween(rulesOf(before, path), rulesOf(after, path))
+  const changes = schemaChanges(after, path, path, before)
   if (changes.length === 0) return []
   const compatibility = compatibilityOf(changes)
   if (types.length > 0) {
-    return [
-      {
-        path,
-        isWrong: true,
-        message: `changed under its Version (${compatibility}): restore it, and write the next Version`,
-        changes,
-        types,
-      },
-    ]
+    const message = `changed under its Version (${compatibility}): restore it, and write the next Version`
+    return [{ path, isWrong: true, message, changes, types }]
   }
   const isWrong = changes.some(({ breaksBackward }) => breaksBackward)
   const advice = isWrong

@@ -20,12 +20,8 @@ export function partsOf(type: string): Pick<ReceivedEnvelope, 'Name' | 'Version'
 /** Returns the versions of event types by name, in ascending order. The result is a Map, because a Name may be `__proto__`. */
 export function versionsByName(types: Iterable<string>): Map<string, number[]> {
   const byName = new Map<string, number[]>()
-  for (const { Name, Version } of Array.from(types, partsOf)) {
-    byName.set(
-      Name,
-      [...(byName.get(Name) ?? []), Version].sort((one, other) => one - other),
-    )
-  }
+  const all = Array.from(types, partsOf).sort((one, other) => one.Version - other.Version)
+  for (const { Name, Version } of all) byName.set(Name, [...(byName.get(Name) ?? []), Version])
   return byName
 }
 
@@ -79,21 +75,15 @@ export const payloadSchemas: ReadonlyMap<string, PayloadSchema> = new Map(
 
 export const knownVersions: ReadonlyMap<string, readonly number[]> = versionsByName(payloadSchemas.keys())
 
-const newestParts: ReadonlyMap<string, ReturnType<typeof partsOf>> = new Map(
-  Array.from(knownVersions, ([Name, versions]) => [Name, { Name, Version: versions.at(-1) as number }]),
-)
-const newestTypes: ReadonlyMap<string, string> = new Map(
-  Array.from(newestParts, ([name, parts]) => [name, typeOf(parts)]),
-)
-
 /** Returns the newest event type of a name, or any other text unchanged. */
 export function newestType(typeOrName: string): string {
-  return newestTypes.get(typeOrName) ?? typeOrName
+  return knownVersions.has(typeOrName) ? typeOf(newestPartsOf(typeOrName)) : typeOrName
 }
 
 /** Returns the Name and Version of an event type, or of the newest type of a name. */
 export function newestPartsOf(typeOrName: string): ReturnType<typeof partsOf> {
-  return newestParts.get(typeOrName) ?? partsOf(typeOrName)
+  const newest = knownVersions.get(typeOrName)?.at(-1)
+  return newest === undefined ? partsOf(typeOrName) : { Name: typeOrName, Version: newest }
 }
 
 /** Returns the schemas of an object's fields, with all references filled in. */

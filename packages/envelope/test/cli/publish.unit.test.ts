@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { publish } from '../../src/cli/publish.ts'
+import { run as publish } from '../../src/cli/publish.ts'
 import { otherTopicOf } from '../../src/kafka/record.ts'
 import { bytesOf, reduced } from '../support/documents.ts'
 import { run } from './run.ts'

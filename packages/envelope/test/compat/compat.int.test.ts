@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect } from 'chai'
-import { compat } from '../../src/cli/compat.ts'
+import { run as compat } from '../../src/cli/compat.ts'
 import { run, usageError } from '../cli/run.ts'
 import { schemaFolders } from '../support/schema-folders.ts'
 

@@ -1,7 +1,8 @@
 import { expect } from 'chai'
-import { changesBetween, compatibilityOf, type Rules } from '../../src/compat/changes.ts'
+import { changesBetween, compatibilityOf, type Rules, schemaChanges } from '../../src/compat/changes.ts'
 import { findingsBetween } from '../../src/compat/findings.ts'
 import { schemasIn } from '../../src/compat/states.ts'
+import { schemaDocuments } from '../../src/schemas/schema-documents.ts'
 import { schemaFolders } from '../support/schema-folders.ts'
 
 const event = 'events/OrderCreated.1.json'
@@ -169,5 +170,21 @@ describe('compatibilityOf', () => {
       breaksBackward: false,
       breaksForward: true,
     })
+  })
+})
+
+describe('schemaChanges', () => {
+  it('returns the changes of a newer Version, also between the documents that services serve', () => {
+    const served = schemaDocuments()
+    const newer = structuredClone(served.get(event)) as Rules
+    const [field = ''] = newer.required as string[]
+    newer.required = (newer.required as string[]).slice(1)
+    const changes = schemaChanges(
+      new Map([...served, ['events/OrderCreated.2.json', newer]]),
+      event,
+      'events/OrderCreated.2.json',
+    )
+    const message = 'is no longer required'
+    expect(changes).to.deep.equal([{ pointer: `/${field}`, message, breaksBackward: false, breaksForward: true }])
   })
 })

@@ -67,41 +67,41 @@ export function asProblem(error: unknown): Problem {
 
 export const isPassing = ({ status }: Problem) => status === 0 || status === 429 || status >= 500
 
-interface Task<Name extends string> {
-  busy: Signal<Name | null>
+interface Task {
+  isBusy: Signal<boolean>
   problem: Signal<Problem | null>
   /** Runs an action. A new action cancels the previous one. The action must not use its results after the signal has aborted. */
-  run: (name: Name, act: (signal: AbortSignal) => Promise<void>) => Promise<void>
-  /** Cancels the current action, for example because its input has changed. */
+  run: (act: (signal: AbortSignal) => Promise<void>, afterMs?: number) => Promise<void>
+  /** Cancels the current action, for example because its input has changed, and removes its problem. */
   cancel: () => void
 }
 
-export function useTask<Name extends string>(): Task<Name> {
-  const busy = useSignal<Name | null>(null)
+export function useTask(): Task {
+  const isBusy = useSignal(false)
   const problem = useSignal<Problem | null>(null)
   const current = useRef<AbortController | null>(null)
   const cancel = () => {
     current.current?.abort()
-    current.current = null
-    busy.value = null
+    isBusy.value = false
+    problem.value = null
   }
   useEffect(() => cancel, [])
   return {
-    busy,
+    isBusy,
     problem,
     cancel,
-    async run(name, act) {
+    async run(act, afterMs = 0) {
       cancel()
-      const own = new AbortController()
-      current.current = own
-      busy.value = name
-      problem.value = null
+      current.current = new AbortController()
+      const { signal } = current.current
+      isBusy.value = true
       try {
-        await act(own.signal)
+        if (afterMs > 0) await new Promise((resolve) => setTimeout(resolve, afterMs))
+        if (!signal.aborted) await act(signal)
       } catch (error) {
-        if (!own.signal.aborted) problem.value = asProblem(error)
+        if (!signal.aborted) problem.value = asProblem(error)
       } finally {
-        if (!own.signal.aborted) busy.value = null
+        if (!signal.aborted) isBusy.value = false
       }
     },
   }

@@ -1,9 +1,5 @@
 /** The methods of `sessionStorage`, which the browser clears when the tab is closed. */
-export interface Drafts {
-  getItem(key: string): string | null
-  setItem(key: string, value: string): void
-  removeItem(key: string): void
-}
+export type Drafts = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>
 
 const key = (entry: string) => `draft:${entry}`
 

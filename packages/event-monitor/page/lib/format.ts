@@ -24,13 +24,13 @@ export function duration(ms: number): string {
   const seconds = size / 1000
   if (seconds < 59.95) return `${sign}${oneDigit.format(seconds)} s`
   const whole = Math.round(seconds)
-  const [large, small, names] =
-    whole < 3600
-      ? [Math.floor(whole / 60), whole % 60, ['min', 's']]
-      : whole < 86_400
-        ? [Math.floor(whole / 3600), Math.floor((whole % 3600) / 60), ['h', 'min']]
-        : [Math.floor(whole / 86_400), Math.floor((whole % 86_400) / 3600), ['d', 'h']]
-  return `${sign}${large} ${names[0]}${small ? ` ${small} ${names[1]}` : ''}`
+  const units = [
+    [86_400, 'd', 3600, 'h'],
+    [3600, 'h', 60, 'min'],
+  ] as const
+  const [large, name, small, smallName] = units.find(([least]) => whole >= least) ?? [60, 'min', 1, 's']
+  const rest = Math.floor((whole % large) / small)
+  return `${sign}${Math.floor(whole / large)} ${name}${rest ? ` ${rest} ${smallName}` : ''}`
 }
 
 /** Formats milliseconds since a start: `+45 ms`, `+2.4 s`, `+4:00.080`, `+24:04:00.070`. */
@@ -53,18 +53,15 @@ export function bytes(value: number): string {
   return unit ? `${oneDigit.format(size)} ${unit}` : counted(value, 'byte')
 }
 
-/** Formats local time: `10:02:03.456`. */
-export function clock(iso: string): string {
-  const date = new Date(iso)
-  return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${String(date.getMilliseconds()).padStart(3, '0')}`
-}
-
-/** Formats local date and time: `2026-11-21 10:02:03`. */
+/** Formats local date and time: `2026-11-21 10:02:03`. Sweden's format is this form of ISO 8601. */
 export function moment(iso: string): string {
   const date = new Date(iso)
-  if (Number.isNaN(date.getTime())) return iso
-  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${clock(iso).slice(0, 8)}`
+  return Number.isNaN(date.getTime()) ? iso : date.toLocaleString('sv')
 }
+
+/** Formats local time: `10:02:03.456`. */
+export const clock = (iso: string) =>
+  `${moment(iso).slice(11)}.${String(new Date(iso).getMilliseconds()).padStart(3, '0')}`
 
 export const shortId = (id: string) => (/^[0-9a-f]{8}-[0-9a-f-]{27}$/i.test(id) ? id.slice(0, 8) : id)
 

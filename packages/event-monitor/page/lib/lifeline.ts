@@ -60,15 +60,11 @@ export function stepsBetween({ tops }: Lifeline, top: number, bottom: number, ar
   return [Math.max(0, lastAtOrAbove(tops, top) - around), Math.min(count, lastAtOrAbove(tops, bottom) + 1 + around)]
 }
 
-function lastAtOrAbove(tops: Float64Array, y: number): number {
-  let [low, high] = [0, tops.length - 1]
-  while (low < high) {
-    const middle = (low + high + 1) >> 1
-    if ((tops[middle] ?? 0) <= y) low = middle
-    else high = middle - 1
-  }
-  return low
-}
+const lastAtOrAbove = (tops: Float64Array, y: number) =>
+  Math.max(
+    0,
+    tops.findLastIndex((top) => top <= y),
+  )
 
 export interface Bar {
   column: string

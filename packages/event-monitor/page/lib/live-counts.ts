@@ -69,17 +69,13 @@ export function plotted(strip: Strip): [number[], number[], number[]] {
   ]
 }
 
+const windowMs = 5000
+
 export class RateWindow {
   #samples: { at: number; count: number }[] = []
-  readonly #ms: number
-
-  constructor(ms = 5000) {
-    this.#ms = ms
-  }
-
   add(at: number, count: number): void {
     this.#samples.push({ at, count })
-    while ((this.#samples[0]?.at ?? at) < at - this.#ms) this.#samples.shift()
+    while ((this.#samples[0]?.at ?? at) < at - windowMs) this.#samples.shift()
   }
 
   /** Events per second; null during the first second. */

@@ -2,11 +2,7 @@ import type { GroupLag, HealthView, Problem, Unreadable } from '../../src/api/in
 import { count } from './format.ts'
 import { positionText } from './route.ts'
 
-interface GroupSum {
-  group: string
-  topic: string
-  lag: number
-  isAtMost: boolean
+interface GroupSum extends Pick<GroupLag, 'group' | 'topic' | 'lag' | 'isAtMost'> {
   partitions: GroupLag[]
 }
 
@@ -14,16 +10,13 @@ export const lagText = ({ lag, isAtMost }: Pick<GroupLag, 'lag' | 'isAtMost'>): 
   `${isAtMost ? 'at most ' : ''}${count(lag)}`
 
 export function summedLags(groups: readonly GroupLag[]): GroupSum[] {
-  const sums = new Map<string, GroupSum>()
-  for (const each of groups) {
-    const id = `${each.group} ${each.topic}`
-    const sum = sums.get(id) ?? { group: each.group, topic: each.topic, lag: 0, isAtMost: false, partitions: [] }
-    sum.lag += each.lag
-    sum.isAtMost ||= each.isAtMost
-    sum.partitions.push(each)
-    sums.set(id, sum)
-  }
-  return [...sums.values()].sort((one, other) => other.lag - one.lag)
+  const byTopic = Map.groupBy(groups, ({ group, topic }) => `${group} ${topic}`)
+  const sums = Array.from(byTopic.values(), (partitions): GroupSum => {
+    const { group, topic } = partitions[0] as GroupLag
+    const lag = partitions.reduce((sum, each) => sum + each.lag, 0)
+    return { group, topic, lag, isAtMost: partitions.some(({ isAtMost }) => isAtMost), partitions }
+  })
+  return sums.sort((one, other) => other.lag - one.lag)
 }
 
 export const unreadableText = ({ topic, partition }: Unreadable): string =>

@@ -3,6 +3,7 @@ import type { Problem } from '../../src/api/index.ts'
 import { isSigningIn } from '../data/api.ts'
 import type { Loaded } from '../data/load.ts'
 import { nextStepOf } from '../lib/words.ts'
+import { Button } from './controls.tsx'
 
 export function ProblemBox({ problem, again }: { problem: Problem; again?: (() => void) | undefined }) {
   return (
@@ -22,15 +23,9 @@ export function ProblemBox({ problem, again }: { problem: Problem; again?: (() =
       )}
       <p class="next">{nextStepOf(problem)}</p>
       {problem.status === 401 ? (
-        <button type="button" onClick={() => (isSigningIn.value = true)}>
-          Sign in
-        </button>
+        <Button onClick={() => (isSigningIn.value = true)}>Sign in</Button>
       ) : (
-        again && (
-          <button type="button" onClick={again}>
-            Try again
-          </button>
-        )
+        again && <Button onClick={again}>Try again</Button>
       )}
     </div>
   )

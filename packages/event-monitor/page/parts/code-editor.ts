@@ -7,7 +7,7 @@ import { EditorState, StateEffect } from '@codemirror/state'
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 import type { Fault } from '../../src/api/index.ts'
-import { pointerRanges, rangeOf } from '../lib/json.ts'
+import { pointerRanges, rangeOf } from './json-ranges.ts'
 
 export interface CodeEditor {
   setFaults(faults: readonly Fault[]): void

@@ -10,7 +10,7 @@ import { count } from '../lib/format.ts'
 import { destinations } from '../lib/keys.ts'
 import { hrefs, positionIn } from '../lib/route.ts'
 import { troubles } from '../lib/words.ts'
-import { Dialog } from './dialog.tsx'
+import { Button, Dialog } from './controls.tsx'
 
 export function Header() {
   const isHelping = useSignal(false)
@@ -40,15 +40,9 @@ export function Header() {
       <span class="tools">
         <Account />
         <ThemeSwitch />
-        <button
-          type="button"
-          class="plain"
-          aria-label="Shortcuts and search"
-          title="?"
-          onClick={() => (isHelping.value = true)}
-        >
+        <Button class="plain" aria-label="Shortcuts and search" title="?" onClick={() => (isHelping.value = true)}>
           ?
-        </button>
+        </Button>
       </span>
       {isHelping.value && <Help close={() => (isHelping.value = false)} />}
     </header>
@@ -115,17 +109,13 @@ function submit(text: string): void {
 
 function Account() {
   if (refusal.value) {
-    return (
-      <button type="button" onClick={() => (isSigningIn.value = true)}>
-        Sign in
-      </button>
-    )
+    return <Button onClick={() => (isSigningIn.value = true)}>Sign in</Button>
   }
   if (credential() === null) return null
   return (
-    <button type="button" title={`Signed in. Scopes: ${me.value?.scopes.join(' ') ?? 'none'}`} onClick={signOut}>
+    <Button title={`Signed in. Scopes: ${me.value?.scopes.join(' ') ?? 'none'}`} onClick={signOut}>
       Sign out <span class="quiet">{me.value?.recordedAs}</span>
-    </button>
+    </Button>
   )
 }
 
@@ -153,9 +143,9 @@ function ThemeSwitch() {
   }
   const [sign, label] = words[theme.value]
   return (
-    <button type="button" class="plain" aria-label={label} title={label} onClick={choose}>
+    <Button class="plain" aria-label={label} title={label} onClick={choose}>
       {sign}
-    </button>
+    </Button>
   )
 }
 

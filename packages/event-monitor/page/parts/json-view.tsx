@@ -40,30 +40,27 @@ function Line({ line: { depth, tokens, faults }, number }: { line: JsonLine; num
         </code>
       </div>
       {faults.map((fault) => (
-        <FaultLine key={`${fault.pointer}${fault.message}`} fault={fault} />
+        <p key={`${fault.pointer}${fault.message}`} class="fault-line">
+          <span aria-hidden="true">✕</span> <FaultText fault={fault} />
+        </p>
       ))}
     </>
   )
 }
 
-function FaultLine({ fault: { pointer, message, hint } }: { fault: Fault }) {
-  return (
-    <p class="fault-line">
-      <span aria-hidden="true">✕</span> <code>{pointer || '(document)'}</code> {message}
-      {hint && <span class="hint">: {hint}</span>}
-    </p>
-  )
-}
+const FaultText = ({ fault: { pointer, message, hint } }: { fault: Fault }) => (
+  <>
+    <code>{pointer || '(document)'}</code> {message}
+    {hint && <span class="hint">: {hint}</span>}
+  </>
+)
 
-export function FaultList({ faults }: { faults: readonly Fault[] }) {
-  return (
-    <ul class="faults">
-      {faults.map(({ pointer, message, hint }) => (
-        <li key={`${pointer}${message}`}>
-          <code>{pointer || '(document)'}</code> {message}
-          {hint && <span class="hint">: {hint}</span>}
-        </li>
-      ))}
-    </ul>
-  )
-}
+export const FaultList = ({ faults }: { faults: readonly Fault[] }) => (
+  <ul class="faults">
+    {faults.map((fault) => (
+      <li key={`${fault.pointer}${fault.message}`}>
+        <FaultText fault={fault} />
+      </li>
+    ))}
+  </ul>
+)

@@ -1,45 +1,41 @@
-import { Fragment } from 'preact'
+import { type ComponentChildren, Fragment } from 'preact'
 import type { EventRow, RecordPosition, RejectedBy as RejectedByService, Validity } from '../../src/api/index.ts'
 import { clock, moment, shortId } from '../lib/format.ts'
 import { hrefs, positionText } from '../lib/route.ts'
 
-/** Every state has a sign or word, because some users cannot see colours. */
-const signs: Record<Validity, { sign: string; kind: 'good' | 'plain' | 'bad' | 'warn' }> = {
-  valid: { sign: '✓', kind: 'good' },
-  foreign: { sign: '◇', kind: 'plain' },
-  'not-utf8': { sign: '✕', kind: 'bad' },
-  'not-json': { sign: '✕', kind: 'bad' },
-  'not-an-envelope': { sign: '✕', kind: 'bad' },
-  'unknown-event': { sign: '✕', kind: 'bad' },
-  'unknown-version': { sign: '✕', kind: 'bad' },
-  'invalid-payload': { sign: '✕', kind: 'bad' },
-  untrusted: { sign: '!', kind: 'warn' },
-  'dead-letter': { sign: '†', kind: 'bad' },
-  'replay-note': { sign: '↻', kind: 'plain' },
-  other: { sign: '?', kind: 'warn' },
+type MarkKind = 'good' | 'bad' | 'warn' | 'plain'
+
+const signs = { good: '✓', bad: '✕', warn: '!', plain: '·' }
+
+interface StateProps {
+  kind: MarkKind
+  /** Every state has a sign or word, because some users cannot see colours. */
+  sign?: string
+  children: ComponentChildren
+}
+
+export const State = ({ kind, sign = signs[kind], children }: StateProps) => (
+  <span class={`mark ${kind}`}>
+    <span aria-hidden="true">{sign}</span> {children}
+  </span>
+)
+
+/** The marks of all validities except the reasons for which receivers reject an event. */
+const otherMarks: Partial<Record<Validity, [kind: MarkKind, sign: string]>> = {
+  valid: ['good', '✓'],
+  foreign: ['plain', '◇'],
+  untrusted: ['warn', '!'],
+  'dead-letter': ['bad', '†'],
+  'replay-note': ['plain', '↻'],
+  other: ['warn', '?'],
 }
 
 export function ValidityMark({ validity }: { validity: Validity }) {
-  const { sign, kind } = signs[validity] ?? signs.other
+  const [kind, sign] = otherMarks[validity] ?? ['bad', '✕']
   return (
-    <span class={`mark ${kind}`}>
-      <span aria-hidden="true">{sign}</span> {validity}
-    </span>
-  )
-}
-
-export function State({
-  kind,
-  children,
-}: {
-  kind: 'good' | 'bad' | 'warn' | 'plain'
-  children: preact.ComponentChildren
-}) {
-  const sign = { good: '✓', bad: '✕', warn: '!', plain: '·' }[kind]
-  return (
-    <span class={`mark ${kind}`}>
-      <span aria-hidden="true">{sign}</span> {children}
-    </span>
+    <State kind={kind} sign={sign}>
+      {validity}
+    </State>
   )
 }
 

@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals'
 import type { Problem } from '../../src/api/index.ts'
 import { isSigningIn, refusal, signIn, tryCredential } from '../data/api.ts'
-import { asProblem } from '../data/load.ts'
+import { useTask } from '../data/load.ts'
 import { credentialIn } from '../lib/format.ts'
-import { Dialog } from './dialog.tsx'
+import { Dialog } from './controls.tsx'
 import { State } from './marks.tsx'
 
 const command = './orderflow api-key create me --scopes "events:read events:operate"'
@@ -11,23 +11,19 @@ const command = './orderflow api-key create me --scopes "events:read events:oper
 export function SignIn() {
   const text = useSignal('')
   const wrong = useSignal(refusal.value?.ended ?? null)
-  const isTrying = useSignal(false)
-  const submit = async (event: Event) => {
+  const { isBusy, problem, run } = useTask()
+  const submit = (event: Event) => {
     event.preventDefault()
     const credential = credentialIn(text.value)
-    if (credential === null) {
-      wrong.value = 'This is not a key or token. Remove spaces and quotes. A key begins with ofk_.'
-      return
-    }
-    isTrying.value = true
-    try {
+    wrong.value =
+      credential === null ? 'This is not a key or token. Remove spaces and quotes. A key begins with ofk_.' : null
+    if (credential === null) return
+    void run(async () => {
       await tryCredential(credential)
       signIn(credential)
-    } catch (error) {
-      wrong.value = wordsFor(asProblem(error))
-      isTrying.value = false
-    }
+    })
   }
+  const error = wrong.value ?? (problem.value && wordsFor(problem.value))
   return (
     <Dialog title="Sign in" close={() => (isSigningIn.value = false)}>
       <form onSubmit={submit}>
@@ -45,10 +41,10 @@ export function SignIn() {
             onInput={({ currentTarget }) => (text.value = currentTarget.value)}
           />
         </label>
-        <p role="alert">{wrong.value && <State kind="bad">{wrong.value}</State>}</p>
+        <p role="alert">{error && <State kind="bad">{error}</State>}</p>
         <div class="actions">
-          <button type="submit" class="main" disabled={isTrying.value}>
-            {isTrying.value ? 'Checking…' : 'Sign in'}
+          <button type="submit" class="main" disabled={isBusy.value}>
+            {isBusy.value ? 'Checking…' : 'Sign in'}
           </button>
           <span class="quiet">This tab stores the key or token until you sign out or close the tab.</span>
         </div>

@@ -1,46 +1,81 @@
-import { useSignal } from '@preact/signals'
+import { type Signal, useSignal } from '@preact/signals'
 import type { ComponentChildren, RefObject } from 'preact'
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect } from 'preact/hooks'
 import { useKeys } from '../data/commands.ts'
-import { scrolledTo, windowOf } from '../lib/rows.ts'
 
-/** The name of a column. `number`: a column of right-aligned numbers; `unseen`: a name for screen readers only. */
-type Column = string | { number: string } | { unseen: string }
+/** The name of a column, with the kind of its cells. `unseen`: a name for screen readers only. */
+type Column = string | readonly [kind: 'number' | 'whole' | 'unseen', name: string]
 
-export function Columns({ of }: { of: readonly Column[] }) {
-  return (
-    <thead>
-      <tr>{of.map(headOf)}</tr>
-    </thead>
-  )
+interface TableProps<Row> {
+  columns: readonly Column[]
+  rows: readonly Row[]
+  keyOf: (row: Row, index: number) => string | number
+  /** Returns the content of a row, by column. */
+  cells: (row: Row, index: number) => readonly ComponentChildren[]
+  /** Replaces a table without rows. */
+  empty?: ComponentChildren
+  /** Opens the row that `j` and `k` select. */
+  open?: (row: Row) => void
+  /** Index of the selected row, if the caller handles the keys. */
+  active?: number
+  isCurrent?: (row: Row) => boolean
+  /** False if each row stays in one line on a narrow screen. */
+  isStacked?: boolean
 }
 
-function headOf(column: Column) {
-  if (typeof column === 'string') return <th scope="col">{column}</th>
-  if ('unseen' in column) {
-    return (
-      <th scope="col">
-        <span class="only-read">{column.unseen}</span>
-      </th>
-    )
-  }
+export function Table<Row>(props: TableProps<Row>) {
+  const { columns, rows, keyOf, cells, empty, open, isCurrent, isStacked = true } = props
+  const selected = useActiveRow(open ? rows.length : 0, (index) => open?.(rows[index] as Row))
+  const active = props.active ?? selected.value
+  if (rows.length === 0 && empty) return empty
+  const kinds = columns.map((column) => (typeof column === 'string' ? ['', column] : column))
   return (
-    <th scope="col" class="number">
-      {column.number}
-    </th>
+    <div class="table-box">
+      <table class={isStacked ? 'stacked' : ''}>
+        <thead>
+          <tr>
+            {kinds.map(([kind, name]) => (
+              <th key={name} scope="col" class={kind === 'number' ? kind : ''}>
+                {kind === 'unseen' ? <span class="only-read">{name}</span> : name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row, index) => (
+            <tr
+              key={keyOf(row, index)}
+              class={index === active ? 'is-active' : ''}
+              aria-current={isCurrent?.(row) ? 'true' : undefined}
+            >
+              {cells(row, index).map((cell, column) => {
+                const [kind, name] = kinds[column] ?? []
+                const attributes = kind === 'unseen' ? {} : { 'data-name': name, class: kind }
+                return (
+                  <td key={name} {...attributes}>
+                    {cell}
+                  </td>
+                )
+              })}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   )
 }
 
 /** Returns the index of the row that `j` and `k` select, or -1. Enter opens this row. */
-export function useActiveRow(count: number, open: (index: number) => void): number {
+export function useActiveRow(count: number, open: (index: number) => void): Signal<number> {
   const active = useSignal(-1)
   const move = (by: number) => () => {
+    if (count === 0) return false
     active.value = Math.max(0, Math.min(count - 1, active.value + by))
     // Scrolls to the last active row: if a view has two tables, the lower table receives the keys.
     requestAnimationFrame(() =>
       [...document.querySelectorAll('tr.is-active')].at(-1)?.scrollIntoView({ block: 'nearest' }),
     )
-    return count > 0
+    return true
   }
   useKeys({
     next: move(1),
@@ -56,69 +91,28 @@ export function useActiveRow(count: number, open: (index: number) => void): numb
       return true
     },
   })
-  return active.value
+  return active
 }
 
-interface Props {
-  label: string
-  head: ComponentChildren
-  count: number
-  /** Pixels. */
-  rowHeight: number
-  row: (index: number) => ComponentChildren
-  active: number
-  idOf: (index: number) => string
-  onScroll?: (at: { top: number; isAtEnd: boolean }) => void
-  scroller?: RefObject<HTMLDivElement | null>
-}
-
-export function VirtualRows(props: Props) {
-  const { label, head, count, rowHeight, row, active, idOf, onScroll } = props
-  const own = useRef<HTMLDivElement>(null)
-  const scroller = props.scroller ?? own
-  const viewport = useSignal({ top: 0, height: 800 })
-  const { first, end, before, total } = windowOf({ count, rowHeight, ...viewport.value })
-
+/**
+ * Returns the size and scroll position of an element, and a function that reads them.
+ * @param onRead called after each read
+ */
+export function useViewport(scroller: RefObject<HTMLElement | null>, onRead?: (element: HTMLElement) => void) {
+  const viewport = useSignal({ width: 900, height: 800, top: 0 })
   const read = () => {
     const element = scroller.current
     if (!element) return
-    const { scrollTop, clientHeight, scrollHeight } = element
-    viewport.value = { top: scrollTop, height: clientHeight }
-    onScroll?.({ top: scrollTop, isAtEnd: scrollTop + clientHeight > scrollHeight - 600 })
+    const next = { width: element.clientWidth, height: element.clientHeight, top: element.scrollTop }
+    const { width, height, top } = viewport.value
+    if (width !== next.width || height !== next.height || top !== next.top) viewport.value = next
+    onRead?.(element)
   }
+  useLayoutEffect(read, [])
   useEffect(() => {
     const observer = new ResizeObserver(read)
     if (scroller.current) observer.observe(scroller.current)
     return () => observer.disconnect()
   }, [])
-  useLayoutEffect(() => {
-    const element = scroller.current
-    if (!element || active < 0) return
-    const height = element.clientHeight - headHeight
-    element.scrollTop = scrolledTo(active, { rowHeight, top: element.scrollTop, height })
-  }, [active])
-
-  return (
-    <div
-      class="grid"
-      role="grid"
-      aria-label={label}
-      aria-rowcount={count + 1}
-      aria-activedescendant={active >= first && active < end ? idOf(active) : undefined}
-      tabIndex={0}
-      ref={scroller}
-      onScroll={read}
-    >
-      <div class="grid-head" role="rowgroup">
-        {head}
-      </div>
-      <div class="grid-body" role="rowgroup" style={{ height: `${total}px` }}>
-        <div class="grid-rows" role="presentation" style={{ transform: `translateY(${before}px)` }}>
-          {Array.from({ length: end - first }, (_, index) => row(first + index))}
-        </div>
-      </div>
-    </div>
-  )
+  return { viewport: viewport.value, read }
 }
-
-const headHeight = 28

@@ -1,15 +1,58 @@
 import { useComputed, useSignal } from '@preact/signals'
-import type { ComponentType } from 'preact'
+import type { ComponentChildren, ComponentType } from 'preact'
 import { useEffect } from 'preact/hooks'
-import type { Completeness } from '../../src/api/index.ts'
+import type { Completeness, Gap, Problem } from '../../src/api/index.ts'
+import { useTitle } from '../data/announce.ts'
 import { refusal } from '../data/api.ts'
+import { useLoad } from '../data/load.ts'
 import { completeness, connection, perSecond } from '../data/stream.ts'
 import { count, counted, rate } from '../lib/format.ts'
 import { positionText, type Route } from '../lib/route.ts'
 import { unreadableText } from '../lib/words.ts'
-import { Time } from './marks.tsx'
+import { Answer } from './answers.tsx'
+import { State, Time } from './marks.tsx'
 
 export type View<Of extends Route['view'] = Route['view']> = ComponentType<{ route: Extract<Route, { view: Of }> }>
+
+interface AnswerViewProps<Data> {
+  title: string
+  /** Default: the title. */
+  heading?: ComponentChildren
+  name?: string
+  path: string
+  everyMs: number
+  /** Describes the number of shown items. */
+  shown: (data: Data) => string | undefined
+  /** The part between the heading and the answer. */
+  above?: (data: Data | null) => ComponentChildren
+  below?: ComponentChildren
+  /** Replaces the problem if the monitor has no such thing. */
+  missing?: ComponentChildren
+  children: (data: Data, problem: Problem | null) => ComponentChildren
+}
+
+/** A view of one answer of the monitor, which is loaded repeatedly. */
+export function AnswerView<Data extends { complete: Completeness }>(props: AnswerViewProps<Data>) {
+  const { title, heading = title, name = '', path, everyMs, shown, above, below, missing, children } = props
+  useTitle(title)
+  const { state, again } = useLoad<Data>(path, everyMs)
+  const { data, problem } = state.value
+  return (
+    <article class={`page ${name}`}>
+      <CompletenessLine complete={data?.complete} shown={data ? shown(data) : undefined} />
+      <h1>{heading}</h1>
+      {above?.(data)}
+      {missing && !data && problem?.status === 404 ? (
+        missing
+      ) : (
+        <Answer of={state.value} again={again}>
+          {(loaded) => children(loaded, problem)}
+        </Answer>
+      )}
+      {below}
+    </article>
+  )
+}
 
 interface Props {
   /** The completeness of an answer, which is shown until the stream reports a newer one. */
@@ -34,8 +77,16 @@ export function CompletenessLine({ complete, shown }: Props) {
       {summary && <Lag completeness={summary} />}
       {shown && <span>{shown}</span>}
       {summary && <Kept completeness={summary} />}
-      {summary && summary.gaps.length > 0 && <Gaps gaps={summary.gaps} />}
-      {summary && summary.unreadable.length > 0 && <NotRead unreadable={summary.unreadable} />}
+      {summary && summary.gaps.length > 0 && (
+        <Details kind="warn" summary={`! ${counted(summary.gaps.length, 'gap')}`} items={summary.gaps.map(gapItem)} />
+      )}
+      {summary && summary.unreadable.length > 0 && (
+        <Details
+          kind="bad"
+          summary={`✕ the monitor cannot read ${counted(summary.unreadable.length, 'partition')}`}
+          items={summary.unreadable.map((one) => [unreadableText(one), `${unreadableText(one)}: ${one.why}`])}
+        />
+      )}
     </section>
   )
 }
@@ -51,8 +102,10 @@ function ConnectionMark() {
   } as const
   const [kind, sign, text] = words[state]
   return (
-    <span class={`mark ${kind}`} role="status">
-      <span aria-hidden="true">{sign}</span> {text}
+    <span role="status">
+      <State kind={kind} sign={sign}>
+        {text}
+      </State>
     </span>
   )
 }
@@ -74,42 +127,33 @@ function Kept({ completeness: { kept, oldestKept } }: { completeness: Completene
   )
 }
 
-function NotRead({ unreadable }: Pick<Completeness, 'unreadable'>) {
-  return (
-    <details class="gaps">
-      <summary>
-        <span class="mark bad">✕ the monitor cannot read {counted(unreadable.length, 'partition')}</span>
-      </summary>
-      <ul>
-        {unreadable.map((one) => (
-          <li key={unreadableText(one)}>
-            {unreadableText(one)}: {one.why}
-          </li>
-        ))}
-      </ul>
-    </details>
-  )
+interface DetailsProps {
+  kind: 'bad' | 'warn'
+  summary: string
+  items: [key: string, content: ComponentChildren][]
 }
 
-function Gaps({ gaps }: { gaps: Completeness['gaps'] }) {
-  const why = {
-    truncated: 'deleted from the log before the monitor read them',
-    recreated: 'the topic was deleted and created again',
-  }
-  return (
-    <details class="gaps">
-      <summary>
-        <span class="mark warn">! {counted(gaps.length, 'gap')}</span>
-      </summary>
-      <ul>
-        {gaps.map((gap) => (
-          <li key={`${gap.topic}/${gap.partition}/${gap.from}`}>
-            {positionText({ ...gap, offset: gap.from })} to {gap.to}: {why[gap.why]}, detected <Time iso={gap.at} />
-          </li>
-        ))}
-      </ul>
-    </details>
-  )
+const Details = ({ kind, summary, items }: DetailsProps) => (
+  <details class="gaps">
+    <summary>
+      <span class={`mark ${kind}`}>{summary}</span>
+    </summary>
+    <ul>
+      {items.map(([key, content]) => (
+        <li key={key}>{content}</li>
+      ))}
+    </ul>
+  </details>
+)
+
+const whyGap = {
+  truncated: 'deleted from the log before the monitor read them',
+  recreated: 'the topic was deleted and created again',
+}
+
+const gapItem = (gap: Gap): [string, ComponentChildren] => {
+  const from = positionText({ ...gap, offset: gap.from })
+  return [from, [`${from} to ${gap.to}: ${whyGap[gap.why]}, detected `, <Time iso={gap.at} />]]
 }
 
 export function useMedia(query: string): boolean {

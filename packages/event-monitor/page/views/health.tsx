@@ -1,6 +1,5 @@
 import { useComputed } from '@preact/signals'
 import { type GroupLag, type HealthView, paths, type Rates, type TopicHealth } from '../../src/api/index.ts'
-import { useTitle } from '../data/announce.ts'
 import { useLoad } from '../data/load.ts'
 import { go } from '../data/location.ts'
 import { searchOf } from '../lib/filters.ts'
@@ -8,42 +7,32 @@ import { bytes, count, duration, rate } from '../lib/format.ts'
 import { stripOf } from '../lib/live-counts.ts'
 import { hrefs, positionText } from '../lib/route.ts'
 import { lagText, summedLags, troubles } from '../lib/words.ts'
-import { Answer } from '../parts/answers.tsx'
 import { State, Time } from '../parts/marks.tsx'
 import { RateStrip } from '../parts/rate-strip.tsx'
-import { Columns } from '../parts/tables.tsx'
-import { CompletenessLine, type View } from '../parts/view.tsx'
+import { Table } from '../parts/tables.tsx'
+import { AnswerView, type View } from '../parts/view.tsx'
 
-export const Health: View<'health'> = () => {
-  useTitle('Health')
-  const { state, again } = useLoad<HealthView>(paths.health, 2000)
-  const { data } = state.value
-  return (
-    <article class="page">
-      <CompletenessLine complete={data?.complete} />
-      <h1>Health</h1>
-      <Answer of={state.value} again={again}>
-        {(health) => (
-          <>
-            {/* Hides the old summary after a failed request, because the state may have changed. */}
-            {!state.value.problem && <Summary health={health} />}
-            <Throughput />
-            <Tiles health={health} />
-            <div class="columns">
-              <Parts health={health} />
-              <Latency latency={health.latency} />
-              <Lags groups={health.groups} />
-              <Topics topics={health.topics} />
-            </div>
-            <p class="quiet">
-              State at <Time iso={health.at} />. In a terminal, run <code>make status</code>
-            </p>
-          </>
-        )}
-      </Answer>
-    </article>
-  )
-}
+export const Health: View<'health'> = () => (
+  <AnswerView<HealthView> title="Health" path={paths.health} everyMs={2000} shown={() => undefined}>
+    {(health, problem) => (
+      <>
+        {/* Hides the old summary after a failed request, because the state may have changed. */}
+        {!problem && <Summary health={health} />}
+        <Throughput />
+        <Tiles health={health} />
+        <div class="columns">
+          <Components health={health} />
+          <Latency latency={health.latency} />
+          <Lags groups={health.groups} />
+          <Topics topics={health.topics} />
+        </div>
+        <p class="quiet">
+          State at <Time iso={health.at} />. In a terminal, run <code>make status</code>
+        </p>
+      </>
+    )}
+  </AnswerView>
+)
 
 function Summary({ health }: { health: HealthView }) {
   const wrong = troubles(health)
@@ -106,61 +95,47 @@ function Tiles({ health: { index, groups, topics } }: { health: HealthView }) {
   )
 }
 
-function Latency({ latency }: { latency: HealthView['latency'] }) {
-  return (
-    <section>
-      <h2>Reaction times in the last minute</h2>
-      {latency.length === 0 ? (
+const Latency = ({ latency }: { latency: HealthView['latency'] }) => (
+  <section>
+    <h2>Reaction times in the last minute</h2>
+    <Table
+      columns={['Reaction', ['number', 'Median'], ['number', '95th percentile'], ['number', 'Count']]}
+      rows={latency}
+      keyOf={({ reaction }) => reaction}
+      cells={({ reaction, p50, p95, count: many }) => [reaction, duration(p50), duration(p95), count(many)]}
+      isStacked={false}
+      empty={
         <p class="quiet">
           No reaction in the last minute. To publish events, run <code>make demo</code>
         </p>
-      ) : (
-        <div class="table-box">
-          <table>
-            <Columns of={['Reaction', { number: 'Median' }, { number: '95th percentile' }, { number: 'Count' }]} />
-            <tbody>
-              {latency.map(({ reaction, p50, p95, count: many }) => (
-                <tr key={reaction}>
-                  <td>{reaction}</td>
-                  <td class="number">{duration(p50)}</td>
-                  <td class="number">{duration(p95)}</td>
-                  <td class="number">{count(many)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
-    </section>
-  )
-}
+      }
+    />
+  </section>
+)
 
 function Topics({ topics }: { topics: TopicHealth[] }) {
   const most = topics.reduce((rate, { perSecond }) => Math.max(rate, perSecond), 1)
   return (
     <section>
       <h2>Topics</h2>
-      <div class="table-box">
-        <table>
-          <Columns of={['Topic', { number: 'Partitions' }, { number: 'Records (at most)' }, { number: 'Rate' }]} />
-          <tbody>
-            {topics.map((topic) => (
-              <tr key={topic.topic}>
-                <td>
-                  <a href={`/?topic=${encodeURIComponent(topic.topic)}`}>{topic.topic}</a>{' '}
-                  {topic.isDead && recordsOf(topic) > 0n && <State kind="warn">dead letters</State>}
-                  <span class="bar" aria-hidden="true">
-                    <span style={{ width: `${(100 * topic.perSecond) / most}%` }} />
-                  </span>
-                </td>
-                <td class="number">{topic.partitions}</td>
-                <td class="number">{count(Number(recordsOf(topic)))}</td>
-                <td class="number">{rate(topic.perSecond)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        columns={['Topic', ['number', 'Partitions'], ['number', 'Records (at most)'], ['number', 'Rate']]}
+        rows={topics}
+        keyOf={({ topic }) => topic}
+        isStacked={false}
+        cells={(topic) => [
+          <>
+            <a href={`/?topic=${encodeURIComponent(topic.topic)}`}>{topic.topic}</a>{' '}
+            {topic.isDead && recordsOf(topic) > 0n && <State kind="warn">dead letters</State>}
+            <span class="bar" aria-hidden="true">
+              <span style={{ width: `${(100 * topic.perSecond) / most}%` }} />
+            </span>
+          </>,
+          topic.partitions,
+          count(Number(recordsOf(topic))),
+          rate(topic.perSecond),
+        ]}
+      />
     </section>
   )
 }
@@ -192,19 +167,13 @@ function Lags({ groups }: { groups: GroupLag[] }) {
                     <State kind={lag > 100 ? 'bad' : 'warn'}>{lagText({ lag, isAtMost })} events behind</State>
                   )}
                 </summary>
-                <table>
-                  <Columns of={['Partition', { number: 'Position' }, { number: 'End' }, { number: 'Behind' }]} />
-                  <tbody>
-                    {partitions.map(({ partition, position, end, ...behind }) => (
-                      <tr key={partition}>
-                        <td>{partition}</td>
-                        <td class="number">{position}</td>
-                        <td class="number">{end}</td>
-                        <td class="number">{lagText(behind)}</td>
-                      </tr>
-                    ))}
-                  </tbody>
-                </table>
+                <Table
+                  columns={['Partition', ['number', 'Position'], ['number', 'End'], ['number', 'Behind']]}
+                  rows={partitions}
+                  keyOf={({ partition }) => partition}
+                  cells={({ partition, position, end, ...behind }) => [partition, position, end, lagText(behind)]}
+                  isStacked={false}
+                />
               </details>
             </li>
           ))}
@@ -214,56 +183,48 @@ function Lags({ groups }: { groups: GroupLag[] }) {
   )
 }
 
-function Parts({ health: { services, kafka } }: { health: HealthView }) {
+function Components({ health: { services, kafka } }: { health: HealthView }) {
+  const components = services.map(({ name, state, reason, sidecar, url, redelivered }) => [
+    url ? (
+      <a href={url} target="_blank" rel="noreferrer">
+        {name}
+      </a>
+    ) : (
+      name
+    ),
+    <>
+      <State kind={state === 'ready' ? 'good' : 'bad'}>{state}</State> <span class="whole">{reason}</span>
+      {redelivered.map(({ deliveries, ...position }) => (
+        <div key={positionText(position)}>
+          <State kind="bad">stuck</State> <a href={hrefs.event(position)}>{positionText(position)}</a> was delivered{' '}
+          {deliveries} times and is still not handled
+        </div>
+      ))}
+    </>,
+    <State kind={sidecar === 'up' ? 'good' : sidecar === 'down' ? 'bad' : 'warn'}>{sidecar}</State>,
+  ])
+  const broker = (
+    <>
+      <State kind={kafka.isUp ? 'good' : 'bad'}>{kafka.isUp ? 'up' : 'does not answer'}</State>{' '}
+      <span class="whole">{kafka.error}</span>
+      {kafka.brokers.map(({ id, address, isController }) => (
+        <div key={id} class="quiet">
+          broker {id} at {address}
+          {isController && ', controller'}
+        </div>
+      ))}
+    </>
+  )
   return (
     <section>
       <h2>Services and Kafka</h2>
-      <div class="table-box">
-        <table>
-          <Columns of={['Component', 'State', 'Sidecar']} />
-          <tbody>
-            {services.map(({ name, state, reason, sidecar, url, redelivered }) => (
-              <tr key={name}>
-                <td>
-                  {url ? (
-                    <a href={url} target="_blank" rel="noreferrer">
-                      {name}
-                    </a>
-                  ) : (
-                    name
-                  )}
-                </td>
-                <td>
-                  <State kind={state === 'ready' ? 'good' : 'bad'}>{state}</State> <span class="whole">{reason}</span>
-                  {redelivered.map(({ deliveries, ...position }) => (
-                    <div key={positionText(position)}>
-                      <State kind="bad">stuck</State> <a href={hrefs.event(position)}>{positionText(position)}</a> was
-                      delivered {deliveries} times and is still not handled
-                    </div>
-                  ))}
-                </td>
-                <td>
-                  <State kind={sidecar === 'up' ? 'good' : sidecar === 'down' ? 'bad' : 'warn'}>{sidecar}</State>
-                </td>
-              </tr>
-            ))}
-            <tr>
-              <td>Kafka</td>
-              <td>
-                <State kind={kafka.isUp ? 'good' : 'bad'}>{kafka.isUp ? 'up' : 'does not answer'}</State>{' '}
-                <span class="whole">{kafka.error}</span>
-                {kafka.brokers.map(({ id, address, isController }) => (
-                  <div key={id} class="quiet">
-                    broker {id} at {address}
-                    {isController && ', controller'}
-                  </div>
-                ))}
-              </td>
-              <td>–</td>
-            </tr>
-          </tbody>
-        </table>
-      </div>
+      <Table
+        columns={['Component', 'State', 'Sidecar']}
+        rows={[...components, ['Kafka', broker, '–']]}
+        keyOf={(_, index) => index}
+        cells={(component) => component}
+        isStacked={false}
+      />
     </section>
   )
 }

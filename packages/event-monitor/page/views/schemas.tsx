@@ -1,67 +1,55 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { type Problem, paths, type Schemas, type SchemaUse, type Validated } from '../../src/api/index.ts'
-import { useTitle } from '../data/announce.ts'
+import { paths, type Schemas, type SchemaUse, type Validated } from '../../src/api/index.ts'
 import { post } from '../data/api.ts'
-import { asProblem, useLoad } from '../data/load.ts'
+import { useTask } from '../data/load.ts'
 import { searchOf } from '../lib/filters.ts'
 import { count, counted } from '../lib/format.ts'
-import { Answer, Empty, ProblemBox } from '../parts/answers.tsx'
+import { Empty, ProblemBox } from '../parts/answers.tsx'
+import { Button, Choices } from '../parts/controls.tsx'
 import { Editor } from '../parts/editor.tsx'
 import { FaultList, JsonView } from '../parts/json-view.tsx'
 import { publisherOf, State, Time, ValidityMark } from '../parts/marks.tsx'
-import { CompletenessLine, type View } from '../parts/view.tsx'
+import { AnswerView, type View } from '../parts/view.tsx'
 
-export const SchemasView: View<'schemas'> = () => {
-  useTitle('Schemas')
-  const { state, again } = useLoad<Schemas>(paths.schemas, 10_000)
-  const { data } = state.value
-  return (
-    <article class="page">
-      <CompletenessLine complete={data?.complete} shown={data ? counted(data.items.length, 'version') : undefined} />
-      <h1>Schemas</h1>
-      <Validator />
-      <h2>Versions</h2>
-      <Answer of={state.value} again={again}>
-        {({ items }) =>
-          items.length === 0 ? (
-            <Empty title="No schemas.">
-              <p>
-                The schemas of events are in <code>envelope-schema/schemas/</code>.
-              </p>
-            </Empty>
-          ) : (
-            <div class="schema-list">
-              {items.map((use) => (
-                <SchemaCard
-                  key={use.type}
-                  use={use}
-                  newest={items.find(({ name, isNewest }) => isNewest && name === use.name)}
-                />
-              ))}
-            </div>
-          )
-        }
-      </Answer>
-    </article>
-  )
-}
+export const SchemasView: View<'schemas'> = () => (
+  <AnswerView<Schemas>
+    title="Schemas"
+    path={paths.schemas}
+    everyMs={10_000}
+    shown={({ items }) => counted(items.length, 'version')}
+    above={() => (
+      <>
+        <Validator />
+        <h2>Versions</h2>
+      </>
+    )}
+  >
+    {({ items }) =>
+      items.length === 0 ? (
+        <Empty title="No schemas.">
+          <p>
+            The schemas of events are in <code>envelope-schema/schemas/</code>.
+          </p>
+        </Empty>
+      ) : (
+        <div class="schema-list">
+          {items.map((use) => (
+            <SchemaCard
+              key={use.type}
+              use={use}
+              newest={items.find(({ name, isNewest }) => isNewest && name === use.name)}
+            />
+          ))}
+        </div>
+      )
+    }
+  </AnswerView>
+)
 
 function SchemaCard({ use, newest }: { use: SchemaUse; newest: SchemaUse | undefined }) {
-  const {
-    type,
-    name,
-    version,
-    isNewest,
-    events,
-    lastSeen,
-    publishers,
-    producedBy,
-    consumedBy,
-    topics,
-    personal,
-    compatibility,
-  } = use
+  const { type, name, version, isNewest, events, lastSeen, publishers } = use
+  const { producedBy, consumedBy, topics, personal, compatibility } = use
   const isOld = !isNewest && publishers.length > 0
   return (
     <section class="card schema" aria-label={type}>
@@ -108,11 +96,9 @@ function SchemaCard({ use, newest }: { use: SchemaUse; newest: SchemaUse | undef
       {compatibility && (
         <details open={!compatibility.isCompatible}>
           <summary>
-            {compatibility.isCompatible ? (
-              <State kind="good">readers of {compatibility.with} can read this version</State>
-            ) : (
-              <State kind="bad">readers of {compatibility.with} cannot read this version</State>
-            )}
+            <State kind={compatibility.isCompatible ? 'good' : 'bad'}>
+              readers of {compatibility.with} {compatibility.isCompatible ? 'can' : 'cannot'} read this version
+            </State>
           </summary>
           <ul>
             {compatibility.changes.map(({ pointer, what, breaks }) => (
@@ -133,43 +119,32 @@ function SchemaCard({ use, newest }: { use: SchemaUse; newest: SchemaUse | undef
 
 function Validator() {
   const isOpen = useSignal(false)
-  if (!isOpen.value) {
-    return (
-      <p>
-        <button type="button" onClick={() => (isOpen.value = true)}>
-          Validate an event
-        </button>
-      </p>
-    )
-  }
-  return <Form />
+  if (isOpen.value) return <Form />
+  return (
+    <p>
+      <Button onClick={() => (isOpen.value = true)}>Validate an event</Button>
+    </p>
+  )
 }
+
+const readers = [
+  ['received', 'As a receiver'],
+  ['full', 'As a publisher (full variant)'],
+] as const
 
 function Form() {
   const text = useSignal('')
   const as = useSignal<'received' | 'full'>('received')
   const result = useSignal<Validated | null>(null)
-  const problem = useSignal<Problem | null>(null)
+  const { problem, run, cancel } = useTask()
   useEffect(() => {
+    cancel()
     result.value = null
-    problem.value = null
     if (text.value.trim() === '') return
-    const controller = new AbortController()
-    const timer = setTimeout(async () => {
-      try {
-        result.value = await post<Validated>(
-          paths.validate,
-          { text: text.value, as: as.value },
-          { signal: controller.signal },
-        )
-      } catch (error) {
-        if (!controller.signal.aborted) problem.value = asProblem(error)
-      }
+    void run(async (signal) => {
+      const validated = await post<Validated>(paths.validate, { text: text.value, as: as.value }, { signal })
+      if (!signal.aborted) result.value = validated
     }, 300)
-    return () => {
-      clearTimeout(timer)
-      controller.abort()
-    }
   }, [text.value, as.value])
   return (
     <section class="edit-columns" aria-label="Validate an event">
@@ -183,12 +158,7 @@ function Form() {
       </div>
       <div>
         <p role="group" aria-label="Validate">
-          <button type="button" aria-pressed={as.value === 'received'} onClick={() => (as.value = 'received')}>
-            As a receiver
-          </button>{' '}
-          <button type="button" aria-pressed={as.value === 'full'} onClick={() => (as.value = 'full')}>
-            As a publisher (full variant)
-          </button>
+          <Choices of={readers} chosen={as.value} choose={(next) => (as.value = next)} />
         </p>
         <div class="card" role="status">
           {!result.value && !problem.value && <p class="quiet">Paste an event. The monitor does not store it.</p>}

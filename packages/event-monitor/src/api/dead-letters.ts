@@ -1,12 +1,5 @@
-import type {
-  Completeness,
-  DryRunResult,
-  EditedDocument,
-  EventDetail,
-  Fault,
-  RecordPosition,
-  RejectedBy,
-} from './events.ts'
+import type { DryRunResult, EditedDocument } from './actions.ts'
+import type { Completeness, EventDetail, Fault, RecordPosition, RejectedBy } from './events.ts'
 
 /** `GET /v1/dead-letters`: groups, sorted by the number of open entries, largest first. */
 export interface DeadLetterGroups {

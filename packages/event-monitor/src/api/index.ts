@@ -1,6 +1,7 @@
 import type { RecordPosition } from './events.ts'
 
 /** Types and paths of the monitor's API. The page imports this file, too. */
+export type * from './actions.ts'
 export type * from './conversation.ts'
 export type * from './dead-letters.ts'
 export type * from './events.ts'

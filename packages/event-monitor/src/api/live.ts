@@ -30,5 +30,5 @@ export interface LiveBatch {
   added: { topic: Count[]; type: Count[]; publisher: Count[]; validity: Count[] }
   /** Counts of the batches that this client missed. */
   lost: { batches: number; received: number; matched: number }
-  completeness: Pick<Completeness, 'indexLag' | 'newest' | 'kept' | 'oldestKept' | 'unreadable' | 'isConnected'>
+  completeness: Omit<Completeness, 'gaps'>
 }

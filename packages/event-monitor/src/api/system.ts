@@ -1,4 +1,4 @@
-import type { Completeness, EventRow, Fault, Validity } from './events.ts'
+import type { Completeness, EventRow, Fault, RecordPosition, Validity } from './events.ts'
 
 /**
  * `GET /v1/missing?seconds=&limit=`: events without an expected reaction, oldest first. `seconds` is 1 to 86400; the
@@ -123,10 +123,7 @@ export interface ServiceHealth {
   /** Records that were delivered more than ten times without success. */
   redelivered: Redelivered[]
 }
-export interface Redelivered {
-  topic: string
-  partition: number
-  offset: string
+export interface Redelivered extends RecordPosition {
   deliveries: number
 }
 export interface GroupLag {

@@ -15,20 +15,7 @@ export type Ask = <Method extends keyof Reads>(
   ...args: Parameters<Reads[Method]>
 ) => Promise<ReturnType<Reads[Method]>>
 
-/** One thread reads the log and writes the index. Another thread answers queries. */
-export interface MonitorIndex {
-  start(): Promise<void>
-  /** @throws {HttpProblem} 503 before `start` */
-  requireOpen(): void
-  /** @throws {HttpProblem} 503 before `start`, or if the disk is full */
-  ask: Ask
-  completeness(): Completeness
-  state(): IngestState
-  onBatch(listener: (batch: IngestBatch) => void): () => void
-  /** Sets whether a live view is open, and the hashes of the GUIDs in the filters of live views. */
-  watch(isLive: boolean, hashes: number[]): void
-  close(): Promise<void>
-}
+export type MonitorIndex = ReturnType<typeof openIndex>
 
 const noState: IngestState = {
   type: 'state',
@@ -52,7 +39,8 @@ export interface IndexEvents {
 const hasPartition = (list: readonly Unreadable[], { topic, partition }: Unreadable) =>
   list.some((one) => one.topic === topic && one.partition === partition)
 
-export function openIndex(data: IngestData, { onFailure, onTrouble, onPartition }: IndexEvents): MonitorIndex {
+/** One thread reads the log and writes the index. Another thread answers queries. */
+export function openIndex(data: IngestData, { onFailure, onTrouble, onPartition }: IndexEvents) {
   let threads: { ingest: Worker; reader: Worker; stopped: Promise<void> } | undefined
   const batches = new EventEmitter<{ batch: [IngestBatch] }>().setMaxListeners(0)
   const waiting = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void }>()
@@ -67,6 +55,7 @@ export function openIndex(data: IngestData, { onFailure, onTrouble, onPartition 
     throw unavailable('The index is not open yet.')
   }
 
+  /** @throws {HttpProblem} 503 before `start`, or if the disk is full */
   const ask: Ask = async (method, ...args) => {
     const { reader } = open()
     requestCount += 1
@@ -145,10 +134,11 @@ export function openIndex(data: IngestData, { onFailure, onTrouble, onPartition 
 
   return {
     start,
+    /** @throws {HttpProblem} 503 before `start` */
     requireOpen: () => void open(),
     ask,
     state: () => state,
-    completeness() {
+    completeness(): Completeness {
       const events = state.segments.filter(({ count }) => count > 0)
       const first = events.reduce((least, one) => Math.min(least, one.first), Infinity)
       const last = events.reduce((most, one) => Math.max(most, one.last), -Infinity)
@@ -162,12 +152,14 @@ export function openIndex(data: IngestData, { onFailure, onTrouble, onPartition 
         isConnected: state.isConnected,
       }
     },
-    onBatch(listener) {
+    onBatch(listener: (batch: IngestBatch) => void): () => void {
       batches.on('batch', listener)
       return () => batches.off('batch', listener)
     },
-    watch: (isLive, hashes) => threads?.ingest.postMessage({ type: 'watch', isLive, hashes } satisfies ToIngest),
-    async close() {
+    /** Sets whether a live view is open, and the hashes of the GUIDs in the filters of live views. */
+    watch: (isLive: boolean, hashes: number[]): void =>
+      threads?.ingest.postMessage({ type: 'watch', isLive, hashes } satisfies ToIngest),
+    async close(): Promise<void> {
       isClosing = true
       if (!threads) return
       const { ingest, reader, stopped } = threads

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { guidSchema } from './guid-runs.ts'
 import type { Position } from './record.ts'
-import { isDamaged, transaction } from './sqlite.ts'
+import { isDamaged, lockTimeoutMs, openDatabase, transaction, versionOf } from './sqlite.ts'
 
 /**
  * A segment is one SQLite file. One transaction writes events and read positions, so both stay consistent after a
@@ -40,12 +40,6 @@ export const bucketMs = 5_000
 /** The monitor removes segments of other versions, and reads their events from the log again. */
 const version = 8
 
-/**
- * Longest wait for a locked file. The last connection that closes a file locks it for a moment. The first connection
- * after a kill does the same.
- */
-export const lockTimeoutMs = 10_000
-
 export interface SegmentStart {
   firstSeq: number
   now: number
@@ -55,24 +49,18 @@ export interface SegmentStart {
 
 /** Opens a segment. A new segment gets its schema, facts and positions in one transaction. */
 export function openForWriting(file: string, { firstSeq, now, rules, positions }: SegmentStart): DatabaseSync {
-  const database = new DatabaseSync(file, { timeout: lockTimeoutMs })
-  try {
+  return openDatabase(file, (database) => {
     // A power failure loses the newest rows together with their offsets, so the records are read again.
     database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -4000;
     PRAGMA wal_autocheckpoint = 4000; PRAGMA temp_store = MEMORY;`)
-    if (versionOf(database) === 0) {
-      transaction(database, () => {
-        database.exec(schema)
-        database.prepare('INSERT INTO facts VALUES (?, ?, ?)').run(firstSeq, now, rules)
-        const part = database.prepare('INSERT INTO parts (topic, partition, topicId, next) VALUES (?, ?, ?, ?)')
-        for (const { topic, partition, topicId, next } of positions) part.run(topic, partition, topicId, next)
-      })
-    }
-    return database
-  } catch (error) {
-    database.close()
-    throw error
-  }
+    if (versionOf(database) !== 0) return
+    transaction(database, () => {
+      database.exec(schema)
+      database.prepare('INSERT INTO facts VALUES (?, ?, ?)').run(firstSeq, now, rules)
+      const part = database.prepare('INSERT INTO parts (topic, partition, topicId, next) VALUES (?, ?, ?, ?)')
+      for (const { topic, partition, topicId, next } of positions) part.run(topic, partition, topicId, next)
+    })
+  })
 }
 
 /**
@@ -101,10 +89,6 @@ export function isSegment(file: string, rules: string): boolean {
   } finally {
     database.close()
   }
-}
-
-function versionOf(database: DatabaseSync): number {
-  return Number((database.prepare('PRAGMA user_version').get() as { user_version: number }).user_version)
 }
 
 /** Dead letters have their own segments, because they are few and are kept longer than events. */
@@ -137,7 +121,7 @@ export function segmentsIn(folder: string, series: SeriesName, rules: string): S
     .sort()
     .map((name) => join(folder, name))
   return files.flatMap((file) => {
-    if (isSegment(file, rules)) return [readFacts(file)]
+    if (isSegment(file, rules)) return [{ file, ...read(file, factsOf) }]
     removeSegment(file)
     return []
   })
@@ -147,24 +131,20 @@ export function removeSegment(file: string): void {
   for (const end of ['', '-wal', '-shm']) rmSync(`${file}${end}`, { force: true })
 }
 
-function readFacts(file: string): SegmentFacts {
+function read<Result>(file: string, work: (database: DatabaseSync) => Result): Result {
   const database = openForReading(file)
   try {
-    return { file, ...factsOf(database) }
+    return work(database)
   } finally {
     database.close()
   }
 }
 
 /** Returns the positions after the records of a segment. */
-export function positionsIn(file: string): Position[] {
-  const database = openForReading(file)
-  try {
-    return database.prepare('SELECT topic, partition, topicId, next FROM parts').all() as unknown as Position[]
-  } finally {
-    database.close()
-  }
-}
+export const positionsIn = (file: string): Position[] =>
+  read(file, (database) =>
+    database.prepare('SELECT topic, partition, topicId, next FROM parts').all(),
+  ) as unknown as Position[]
 
 export function factsOf(database: DatabaseSync): Omit<SegmentFacts, 'file'> {
   const row = database

@@ -1,5 +1,5 @@
 import { statfsSync } from 'node:fs'
-import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
 
 /**
  * The largest number of kept statements. The monitor has fewer SQL texts, because they contain placeholders instead of
@@ -28,6 +28,28 @@ export class Statements {
     this.#prepared.set(sql, statement)
     return statement
   }
+}
+
+/**
+ * Longest wait for a locked file. The last connection that closes a file locks it for a moment. The first connection
+ * after a kill does the same.
+ */
+export const lockTimeoutMs = 10_000
+
+/** Opens or creates a file for writing. If the preparation fails, closes the file. */
+export function openDatabase(file: string, prepare: (database: DatabaseSync) => void): DatabaseSync {
+  const database = new DatabaseSync(file, { timeout: lockTimeoutMs })
+  try {
+    prepare(database)
+    return database
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
+export function versionOf(database: DatabaseSync): number {
+  return Number(database.prepare('PRAGMA user_version').get()?.user_version)
 }
 
 /**

@@ -19,26 +19,11 @@ const dayMs = 24 * 60 * 60 * 1_000
 /** The age at which a new segment begins. Segments of dead letters stay for years, so there should be few of them. */
 const segmentMs = { events: dayMs, dead: 30 * dayMs }
 
-export interface IndexWriter {
-  /** Returns the read positions, by `topic/partition`. */
-  positions(): Map<string, Position>
-  /**
-   * Writes events in one transaction, and dead letters in another. Returns the sequence number of the first record, and
-   * the kind under which each record is counted.
-   */
-  write(
-    records: readonly IndexRecord[],
-    positions: readonly Position[],
-    gaps?: readonly Gap[],
-  ): { seq: number; kinds: Kind[] }
-  /** Returns the segments of events and then those of dead letters, oldest first. */
-  segments(): SegmentFacts[]
-  close(): void
-}
+export type IndexWriter = ReturnType<typeof openWriter>
 
 export const seriesOf = (topic: string): SeriesName => (topic.endsWith('.dead') ? 'dead' : 'events')
 
-export function openWriter(options: WriterOptions): IndexWriter {
+export function openWriter(options: WriterOptions) {
   const { folder } = options
   const names = ['events', 'dead'] as const
   const files = new Map(names.map((name) => [name, segmentsIn(folder, name, options.rules)]))
@@ -54,14 +39,17 @@ export function openWriter(options: WriterOptions): IndexWriter {
   const nextSeq = () => [...series.values()].reduce((last, { lastSeq }) => Math.max(last, lastSeq()), 0) + 1
 
   return {
-    positions: () =>
-      new Map(
-        [...series.values()].flatMap(({ positions }) =>
-          positions().map((position) => [`${position.topic}/${position.partition}`, position]),
-        ),
-      ),
+    /** Returns the read positions, by `topic/partition`. */
+    positions(): Map<string, Position> {
+      const all = [...series.values()].flatMap((one) => one.positions())
+      return new Map(all.map((position) => [`${position.topic}/${position.partition}`, position]))
+    },
 
-    write(records, positions, gaps = []) {
+    /**
+     * Writes events in one transaction, and dead letters in another. Returns the sequence number of the first record, and
+     * the kind under which each record is counted.
+     */
+    write(records: readonly IndexRecord[], positions: readonly Position[], gaps: readonly Gap[] = []) {
       for (const { restore } of series.values()) restore()
       const seq = nextSeq()
       const kinds: Kind[] = []
@@ -75,7 +63,8 @@ export function openWriter(options: WriterOptions): IndexWriter {
       return { seq, kinds }
     },
 
-    segments: () => [...series.values()].flatMap(({ segments }) => segments()),
+    /** Returns the segments of events and then those of dead letters, oldest first. */
+    segments: (): SegmentFacts[] => [...series.values()].flatMap(({ segments }) => segments()),
     close,
   }
 }

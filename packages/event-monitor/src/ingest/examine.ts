@@ -1,37 +1,13 @@
 import { isUtf8 } from 'node:buffer'
-import {
-  EnvelopeError,
-  eventTypes,
-  type IdSource,
-  isGuid,
-  mayShow,
-  type Problem,
-  parseEnvelope,
-  parseEvent,
-  parseGuid,
-  type ReceivedEnvelope,
-  selectEvent,
-} from '@orderflow/envelope'
+import { type IdSource, isGuid, mayShow, parseGuid, type ReceivedEnvelope } from '@orderflow/envelope'
 import { headerOf, type LogRecord, positionText } from '@orderflow/kafka-log'
-import {
-  contractMask,
-  deadLetterHeaders,
-  keyBytes,
-  mayShowKey,
-  originOf,
-  readRecord,
-  replayedFrom,
-  signatureHeader,
-  signatureIn,
-  type Trust,
-  UntrustedError,
-  whileHandling,
-} from '@orderflow/service-kit/log'
-import type { RecordPosition, Validity } from '../api/events.ts'
+import { deadLetterHeaders, keyBytes, mayShowKey, originOf, readRecord, replayedFrom } from '@orderflow/service-kit/log'
+import type { RecordPosition } from '../api/events.ts'
 import type { Body } from '../index/record.ts'
 import type { Kind } from '../model/kind.ts'
-import { documentIn, maskDocument } from '../model/masked.ts'
+import { maskDocument } from '../model/masked.ts'
 import { type EventIds, idsOf, payloadGuids, spelledIds } from '../model/row.ts'
+import { deadLetterVerdict, eventVerdict, type Judge, maxFaults, type Verdict } from '../model/verdict.ts'
 import type { Rules } from './rules.ts'
 
 /** The parts of a record that the index stores. They contain no personal data. */
@@ -45,19 +21,6 @@ export interface Examined {
   body: Body
   sharedId: string | null
 }
-
-interface Verdict {
-  validity: Validity
-  faults: Problem[]
-  /** The problem that all records of the kind share, if it differs from the first fault. */
-  shared?: Problem
-  /** Undefined if the record is not JSON. */
-  document: unknown
-}
-
-const maxFaults = 100
-
-type Judge = Pick<Trust, 'requireTrusted'>
 
 /**
  * Decodes and validates a record, checks its publisher, and masks its values. An unexpected error becomes a fault of
@@ -146,73 +109,6 @@ function sourceOf(
   return { value: record.value, key: keyBytes(headerOf(record, deadLetterHeaders.key)) ?? record.key }
 }
 
-/**
- * Reads a record as a receiver does.
- * @param trust by default, every publisher is trusted
- */
-export function eventVerdict(
-  record: Pick<LogRecord, 'topic' | 'value' | 'headers'> & Partial<Pick<LogRecord, 'appendedAt'>>,
-  trust: Judge = { requireTrusted() {} },
-): Verdict {
-  const { topic, value, appendedAt = Number.NaN } = record
-  try {
-    const envelope = parseEnvelope(value)
-    const event = selectEvent(envelope, eventTypes)
-    if (!event) return { validity: 'foreign', faults: [], document: envelope }
-    const signature = record.headers.length > 0 ? signatureIn(headerOf(record, signatureHeader)) : undefined
-    trust.requireTrusted(topic, event, { value, signature, appendedAt })
-    return { validity: 'valid', faults: [], document: event }
-  } catch (error) {
-    const document = documentIn(value.toString())
-    if (error instanceof UntrustedError) {
-      return { validity: 'untrusted', faults: [{ pointer: '', message: contractMask.text(error.message) }], document }
-    }
-    if (!(error instanceof EnvelopeError)) throw error
-    return { validity: error.code, faults: allProblems(value, error), document }
-  }
-}
-
-function allProblems(value: Uint8Array, first: EnvelopeError): Problem[] {
-  if (first.code !== 'not-an-envelope') return first.problems
-  try {
-    parseEvent(value)
-    return first.problems
-  } catch (error) {
-    return error instanceof EnvelopeError ? error.problems : first.problems
-  }
-}
-
-function deadLetterVerdict(deadRecord: ReturnType<typeof readRecord>, record: LogRecord): Verdict {
-  const document = documentIn(record.value.toString())
-  if (deadRecord.kind === 'note') return { validity: 'replay-note', faults: [], document: undefined }
-  if (deadRecord.kind !== 'dead-letter') return { validity: 'other', faults: [], document }
-  const problems = deadLetterProblems(record)
-  const [first, ...rest] = problems ?? []
-  const [reason, app] = [deadRecord.reason, deadRecord.app].map((word) => (/^[\w.-]+$/.test(word) ? word : '***'))
-  const shared = {
-    ...(first ?? { pointer: '' }),
-    message: `${reason} in ${app}${first ? `: ${first.message}` : ''}`,
-  }
-  if (problems) return { validity: 'dead-letter', faults: [shared, ...rest], document }
-  // Excludes a sentence of the app from the kind, because it may contain values of the event.
-  const detail = headerOf(record, deadLetterHeaders.detail) ?? ''
-  const sentence = whileHandling(record.value, () => contractMask.text(detail))
-  const fault = { pointer: '', message: sentence ? `${shared.message}: ${sentence}` : shared.message }
-  return { validity: 'dead-letter', faults: [fault], shared, document }
-}
-
-/** Returns the list of problems that the app reported, or undefined if the app reported a sentence instead. */
-function deadLetterProblems(record: LogRecord): Problem[] | undefined {
-  try {
-    const problems: unknown = JSON.parse(headerOf(record, deadLetterHeaders.detail) ?? '')
-    const isProblem = (one: unknown): one is Problem =>
-      ['pointer', 'message'].every((name) => typeof (Object(one) as Record<string, unknown>)[name] === 'string')
-    return Array.isArray(problems) ? problems.filter(isProblem).slice(0, maxFaults) : undefined
-  } catch {
-    return undefined
-  }
-}
-
 function noteOf(value: Buffer): string {
   return value.length === 0
     ? '(nothing: a tombstone)'
@@ -230,38 +126,30 @@ const nameOf = (field: string, value: unknown): string | null =>
 const madeKinds = new Map<string, Kind>()
 const maxMadeKinds = 5_000
 
-function kindOf(topic: string, verdict: Verdict): Kind {
-  const { AppId, AppName, Name, Version, Id, CorrelationId, TraceId } = Object(
-    verdict.document,
-  ) as Partial<ReceivedEnvelope>
+function kindOf(topic: string, { validity, faults, shared, document }: Verdict): Kind {
+  const { AppId, AppName, Name, Version, Id, CorrelationId, TraceId } = Object(document) as Partial<ReceivedEnvelope>
   const isFull = Boolean(Id && CorrelationId && TraceId)
-  const problem = verdict.shared ?? verdict.faults[0]
+  const problem = shared ?? faults[0] ?? null
   // Excludes objects from the cache key, because objects can be nested to any depth.
   const identity = [AppId, AppName, Name, Version].map((one) => (typeof one === 'object' ? null : one))
-  const key = JSON.stringify([topic, verdict.validity, isFull, problem?.pointer, problem?.message, ...identity])
+  const key = JSON.stringify([topic, validity, isFull, problem?.pointer, problem?.message, ...identity])
   const made = madeKinds.get(key)
   if (made) return made
-  const kind = newKind(topic, verdict)
-  // Publishers choose the keys of the cache, so their number has a limit.
-  if (madeKinds.size >= maxMadeKinds) madeKinds.clear()
-  if (key.length < 1_000) madeKinds.set(key, kind)
-  return kind
-}
-
-function newKind(topic: string, { validity, faults, shared, document }: Verdict): Kind {
-  const { AppId, AppName, Name, Version, Id, CorrelationId, TraceId } = Object(document) as Partial<ReceivedEnvelope>
-  const isEnvelope = document !== undefined && Name !== undefined
-  return {
+  const kind: Kind = {
     topic,
     name: nameOf('Name', Name),
     // JSON can contain numbers that are too large for a 64-bit double.
     version: typeof Version === 'number' && Number.isFinite(Version) ? Version : null,
     appId: isGuid(AppId) ? AppId.toLowerCase() : null,
     appName: nameOf('AppName', AppName),
-    variant: isEnvelope ? (Id && CorrelationId && TraceId ? 'full' : 'reduced') : null,
+    variant: Name === undefined ? null : isFull ? 'full' : 'reduced',
     validity,
-    problem: shared ?? faults[0] ?? null,
+    problem,
   }
+  // Publishers choose the keys of the cache, so their number has a limit.
+  if (madeKinds.size >= maxMadeKinds) madeKinds.clear()
+  if (key.length < 1_000) madeKinds.set(key, kind)
+  return kind
 }
 
 function maskedKey(key: Buffer): string {

@@ -1,11 +1,10 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import { unavailable } from '@orderflow/service-kit'
 import type { ReplayJournal } from '@orderflow/service-kit/log'
 import type { Audit, Job } from '../api/dead-letters.ts'
-import { lockTimeoutMs } from '../index/segment.ts'
-import { Statements, storageFault, transaction } from '../index/sqlite.ts'
+import { openDatabase, Statements, storageFault, transaction } from '../index/sqlite.ts'
 
 export interface ChosenEntry {
   id: string
@@ -57,11 +56,13 @@ CREATE TABLE IF NOT EXISTS intents (failed TEXT PRIMARY KEY, start TEXT NOT NULL
 
 /** Opens the file on its first use. */
 export function createLedger(folder: string): Ledger {
-  let opened: Ledger | undefined
-  function use<Result>(work: (ledger: Ledger) => Result): Result {
+  let opened: { database: DatabaseSync; statements: Statements } | undefined
+
+  function use<Result>(work: (run: Run, database: DatabaseSync) => Result): Result {
     try {
       opened ??= openLedger(folder)
-      return work(opened)
+      const { database, statements } = opened
+      return work((sql, ...values) => statements.get(sql).all(...values) as Record<string, string>[], database)
     } catch (error) {
       const fault = storageFault(error, folder)
       throw fault === undefined
@@ -69,83 +70,69 @@ export function createLedger(folder: string): Ledger {
         : unavailable(`The ledger of replays and views cannot be used: ${fault}.`, {}, error)
     }
   }
-  return {
-    save: (kept, results) => use((ledger) => ledger.save(kept, results)),
-    begin: (intents) => use((ledger) => ledger.begin(intents)),
-    begun: (of) => use((ledger) => ledger.begun(of)),
-    find: (id) => use((ledger) => ledger.find(id)),
-    jobs: (limit) => use((ledger) => ledger.jobs(limit)),
-    running: () => use((ledger) => ledger.running()),
-    record: (item) => use((ledger) => ledger.record(item)),
-    audit: (limit) => use((ledger) => ledger.audit(limit)),
-    close: () => opened?.close(),
-  }
-}
 
-function openLedger(folder: string): Ledger {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const database = new DatabaseSync(join(folder, 'ledger.sqlite'), { timeout: lockTimeoutMs })
-  try {
-    // FULL keeps the data after a power failure. The index does not need FULL, because the log has its events.
-    database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; ${schema}`)
-    return ledgerOn(database)
-  } catch (error) {
-    database.close()
-    throw error
-  }
-}
+  const bodies = <Body>(sql: string, ...values: Value[]) =>
+    use((run) => run(sql, ...values).map(({ body }) => JSON.parse(body as string) as Body))
+  const record = (run: Run, item: AuditItem) => run('INSERT INTO audit (body) VALUES (?)', JSON.stringify(item))
+  const entriesOf = (run: Run, job: string) => run('SELECT entries FROM chosen WHERE job = ?', job)[0]?.entries
 
-function ledgerOn(database: DatabaseSync): Ledger {
-  const statements = new Statements(database)
-  const bodies = (sql: string, ...values: (string | number)[]) =>
-    (statements.get(sql).all(...values) as { body: string }[]).map(({ body }) => JSON.parse(body) as unknown)
-  const save = database.prepare(
-    'INSERT INTO jobs VALUES (?1, ?2, ?3, ?4) ON CONFLICT (id) DO UPDATE SET state = ?3, body = ?4',
-  )
-  const choose = database.prepare('INSERT INTO chosen VALUES (?, ?)')
-  const chosen = database.prepare('SELECT entries FROM chosen WHERE job = ?')
-  const forget = database.prepare('DELETE FROM chosen WHERE job = ?')
-  const record = database.prepare('INSERT INTO audit (body) VALUES (?)')
-  const begin = database.prepare('INSERT INTO intents VALUES (?, ?) ON CONFLICT DO NOTHING')
-  const begun = database.prepare('SELECT start FROM intents WHERE failed = ?')
-  const settle = database.prepare('DELETE FROM intents WHERE failed = ?')
   return {
-    save(kept, results = { audit: [], positions: [] }) {
-      transaction(database, () => {
-        for (const item of results.audit) record.run(JSON.stringify(item))
-        for (const position of results.positions) settle.run(position)
+    save: (kept, results = { audit: [], positions: [] }) =>
+      use((run, database) => {
         const { entries, ...rest } = kept
         const { id, startedAt, state } = kept.job
-        // A job may have 100,000 entries, so they are written only once.
-        if (state !== 'running') forget.run(id)
-        else if (chosen.get(id) === undefined) choose.run(id, JSON.stringify(entries))
-        save.run(id, startedAt, state, JSON.stringify(rest))
-      })
-      // Removes the personal values of an edited event from the write-ahead log, too.
-      if (kept.job.state !== 'running') database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
-    },
-    begin(intents) {
-      transaction(database, () => {
-        for (const { of, from } of intents) begin.run(of, String(from))
-      })
-    },
-    begun(of) {
-      const intent = begun.get(of) as { start: string } | undefined
-      return intent && { of, from: BigInt(intent.start) }
-    },
-    find: (id) => (bodies('SELECT body FROM jobs WHERE id = ?', id) as StoredJob[])[0],
-    jobs: (limit) =>
-      (bodies('SELECT body FROM jobs ORDER BY startedAt DESC LIMIT ?', limit) as StoredJob[]).map(({ job }) => job),
-    running: () =>
-      (
-        bodies("SELECT body FROM jobs WHERE state = 'running' ORDER BY startedAt") as (StoredJob & Partial<KeptJob>)[]
-      ).map((stored) => {
-        const row = chosen.get(stored.job.id) as { entries: string } | undefined
-        // Version 0.2.0 stored the entries together with the job.
-        return { ...stored, entries: row ? (JSON.parse(row.entries) as ChosenEntry[]) : (stored.entries ?? []) }
+        transaction(database, () => {
+          for (const item of results.audit) record(run, item)
+          for (const position of results.positions) run('DELETE FROM intents WHERE failed = ?', position)
+          // A job may have 100,000 entries, so they are written only once.
+          if (state !== 'running') run('DELETE FROM chosen WHERE job = ?', id)
+          else if (entriesOf(run, id) === undefined)
+            run('INSERT INTO chosen VALUES (?, ?)', id, JSON.stringify(entries))
+          const sql = 'INSERT INTO jobs VALUES (?1, ?2, ?3, ?4) ON CONFLICT (id) DO UPDATE SET state = ?3, body = ?4'
+          run(sql, id, startedAt, state, JSON.stringify(rest))
+        })
+        // Removes the personal values of an edited event from the write-ahead log, too.
+        if (state !== 'running') database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
       }),
-    record: (item) => void record.run(JSON.stringify(item)),
-    audit: (limit) => bodies('SELECT body FROM audit ORDER BY id DESC LIMIT ?', limit) as AuditItem[],
-    close: () => database.close(),
+    begin: (intents) =>
+      use((run, database) =>
+        transaction(database, () => {
+          for (const { of, from } of intents)
+            run('INSERT INTO intents VALUES (?, ?) ON CONFLICT DO NOTHING', of, String(from))
+        }),
+      ),
+    begun: (of) =>
+      use((run) => {
+        const [intent] = run('SELECT start FROM intents WHERE failed = ?', of)
+        return intent && { of, from: BigInt(intent.start as string) }
+      }),
+    find: (id) => bodies<StoredJob>('SELECT body FROM jobs WHERE id = ?', id)[0],
+    jobs: (limit) =>
+      bodies<StoredJob>('SELECT body FROM jobs ORDER BY startedAt DESC LIMIT ?', limit).map(({ job }) => job),
+    running() {
+      const sql = "SELECT body FROM jobs WHERE state = 'running' ORDER BY startedAt"
+      return bodies<StoredJob & Partial<KeptJob>>(sql).map((stored) => {
+        const entries = use((run) => entriesOf(run, stored.job.id))
+        // Version 0.2.0 stored the entries together with the job.
+        return { ...stored, entries: entries ? (JSON.parse(entries) as ChosenEntry[]) : (stored.entries ?? []) }
+      })
+    },
+    record: (item) => void use((run) => record(run, item)),
+    audit: (limit) => bodies<AuditItem>('SELECT body FROM audit ORDER BY id DESC LIMIT ?', limit),
+    close: () => opened?.database.close(),
   }
+}
+
+type Value = string | number
+
+/** Runs a statement, and returns its rows. */
+type Run = (sql: string, ...values: Value[]) => Record<string, string>[]
+
+function openLedger(folder: string) {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const database = openDatabase(join(folder, 'ledger.sqlite'), (opened) =>
+    // FULL keeps the data after a power failure. The index does not need FULL, because the log has its events.
+    opened.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; ${schema}`),
+  )
+  return { database, statements: new Statements(database) }
 }

@@ -32,22 +32,7 @@ export interface NewJob {
   edited: string | null
 }
 
-/** Replays dead letters as `make dead-letters` does. One job runs at a time. */
-export interface Replays {
-  /**
-   * Starts a job, or returns the job of an earlier request with the same key.
-   * @param prepare checks a new request and creates its job
-   * @throws {MonitorError} `idempotency-key-reused` if the earlier request had another body
-   */
-  start(request: JobRequest, prepare: () => Promise<NewJob>): Promise<Job>
-  stop(id: string): Job | undefined
-  /**
-   * Reads interrupted jobs from the ledger, and continues them. Each job waits until the index contains all earlier
-   * replays.
-   */
-  resume(): Promise<void>
-  close(): Promise<void>
-}
+export type Replays = ReturnType<typeof createReplays>
 
 export interface ReplaysOptions {
   index: MonitorIndex
@@ -59,7 +44,8 @@ export interface ReplaysOptions {
   report: (job: Job) => void
 }
 
-export function createReplays({ index, ledger, log, trust, now, newId, report }: ReplaysOptions): Replays {
+/** Replays dead letters as `make dead-letters` does. One job runs at a time. */
+export function createReplays({ index, ledger, log, trust, now, newId, report }: ReplaysOptions) {
   const queue: KeptJob[] = []
   const stopped = new Set<string>()
   /** Requests whose jobs are being prepared, by the id of the job. */
@@ -74,22 +60,28 @@ export function createReplays({ index, ledger, log, trust, now, newId, report }:
   }
 
   /**
-   * Writes to the ledger. While this fails, the job waits, and its `error` has the reason.
-   * @throws {HttpProblem} if the monitor stops before the write succeeds; the job continues after the next start
+   * Runs a function that uses the ledger, and repeats it while the ledger fails.
+   * @param onFailure receives the reason of each failure
+   * @throws {HttpProblem} if the monitor stops before the function succeeds; jobs continue after the next start
    */
-  async function written({ job }: KeptJob, write: () => void): Promise<void> {
+  async function persistently(work: () => Promise<void> | void, onFailure: (reason?: string) => void): Promise<void> {
     for (;;) {
       try {
-        job.error = null
-        return write()
+        return await work()
       } catch (error) {
         if (!(error instanceof HttpProblem) || isClosing) throw error
-        job.error = error.options.detail
-        report(job)
+        onFailure(error.options.detail)
         await delay(retryMs)
       }
     }
   }
+
+  /** Waits while the ledger fails. The `error` of the job then has the reason. */
+  const patiently = (kept: KeptJob, work: () => Promise<void> | void) =>
+    persistently(work, (reason) => {
+      kept.job.error = reason ?? null
+      report(kept.job)
+    })
 
   function enqueue(kept: KeptJob): void {
     // `resume` may also find jobs that `start` has already added.
@@ -119,7 +111,7 @@ export function createReplays({ index, ledger, log, trust, now, newId, report }:
         const begun = performance.now()
         const length = Math.max(1, Math.round((job.perSecond * stepMs) / 1_000))
         const chosen = kept.entries.slice(kept.next, kept.next + length)
-        if (!(await stepped(kept, chosen))) continue
+        await patiently(kept, () => step(kept, chosen))
         const share = (chosen.length * 1_000) / job.perSecond
         await delay(Math.max(0, share - (performance.now() - begun)))
       }
@@ -128,20 +120,6 @@ export function createReplays({ index, ledger, log, trust, now, newId, report }:
     } catch (error) {
       if (isClosing) return
       await end(kept, 'failed', (error as Error).message)
-    }
-  }
-
-  /** Replays the chosen entries. Returns false if the ledger fails before an event is published. */
-  async function stepped(kept: KeptJob, chosen: ChosenEntry[]): Promise<boolean> {
-    try {
-      await step(kept, chosen)
-      return true
-    } catch (error) {
-      if (!(error instanceof HttpProblem) || isClosing) throw error
-      kept.job.error = error.options.detail
-      report(kept.job)
-      await delay(retryMs)
-      return false
     }
   }
 
@@ -186,7 +164,10 @@ export function createReplays({ index, ledger, log, trust, now, newId, report }:
       }
       kept.next += ids.length
     } finally {
-      await written(kept, () => save(kept, results))
+      await patiently(kept, () => {
+        job.error = null
+        save(kept, results)
+      })
     }
   }
 
@@ -222,11 +203,16 @@ export function createReplays({ index, ledger, log, trust, now, newId, report }:
   async function end(kept: KeptJob, state: Job['state'], error: string | null = null): Promise<void> {
     const job = { ...kept.job, state, endedAt: now().toISOString(), error }
     stopped.delete(job.id)
-    await written(kept, () => save({ ...kept, job, edited: null }))
+    await patiently(kept, () => save({ ...kept, job, edited: null }))
   }
 
   return {
-    async start(request, prepare) {
+    /**
+     * Starts a job, or returns the job of an earlier request with the same key.
+     * @param prepare checks a new request and creates its job
+     * @throws {MonitorError} `idempotency-key-reused` if the earlier request had another body
+     */
+    async start(request: JobRequest, prepare: () => Promise<NewJob>): Promise<Job> {
       const { by, key, fingerprint } = request
       if (key === undefined) return begin(newId(), request, await prepare())
       const id = deterministicId('resend', by, key)
@@ -242,23 +228,24 @@ export function createReplays({ index, ledger, log, trust, now, newId, report }:
         starting.delete(id)
       }
     },
-    stop(id) {
+    stop(id: string): Job | undefined {
       const job = ledger.find(id)?.job
       if (job?.state === 'running') stopped.add(id)
       return job
     },
-    async resume() {
-      while (!isClosing) {
-        try {
-          for (const kept of ledger.running()) enqueue(kept)
-          return
-        } catch (error) {
-          if (!(error instanceof HttpProblem)) throw error
-          await delay(retryMs)
-        }
-      }
+    /**
+     * Reads interrupted jobs from the ledger, and continues them. Each job waits until the index contains all earlier
+     * replays.
+     */
+    async resume(): Promise<void> {
+      await persistently(
+        () => {
+          if (!isClosing) for (const kept of ledger.running()) enqueue(kept)
+        },
+        () => {},
+      )
     },
-    async close() {
+    async close(): Promise<void> {
       isClosing = true
       await running
     },

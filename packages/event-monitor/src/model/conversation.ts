@@ -223,31 +223,17 @@ export function causalOrder<T>(things: readonly T[], { cause, partition, offset,
     for (const next of after.get(one) ?? []) {
       const left = (before.get(next) ?? 0) - 1
       before.set(next, left)
-      if (left === 0 && waiting.has(next)) insert(ready, next, byTime)
+      // Begins at the end, because most effects are newer than all other ready things.
+      if (left === 0 && waiting.has(next))
+        ready.splice(ready.findLastIndex((other) => byTime(other, next) <= 0) + 1, 0, next)
     }
   }
   while (waiting.size > 0) {
     const next = ready.shift()
-    if (next === undefined) take(oldestOf(waiting, time))
+    if (next === undefined) take([...waiting].reduce((oldest, one) => (byTime(one, oldest) < 0 ? one : oldest)))
     else if (waiting.has(next)) take(next)
   }
   return ordered
-}
-
-function oldestOf<T>(things: Iterable<T>, time: (one: T) => number): T {
-  let oldest: T | undefined
-  for (const one of things) if (oldest === undefined || time(one) < time(oldest)) oldest = one
-  return oldest as T
-}
-
-function insert<T>(sorted: T[], one: T, compare: (one: T, other: T) => number): void {
-  let [low, high] = [0, sorted.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (compare(sorted[middle] as T, one) <= 0) low = middle + 1
-    else high = middle
-  }
-  sorted.splice(low, 0, one)
 }
 
 /**

@@ -3,6 +3,7 @@ import type { Problem } from '@orderflow/envelope'
 import { type Attempt, type Entry, isReplayable, openAttempt, recordOf } from '@orderflow/service-kit/log'
 import type { DeadLetterEntry, DeadLetterGroup } from '../api/dead-letters.ts'
 import { type Kind, publisherText } from './kind.ts'
+import { plainWord } from './masked.ts'
 
 export interface DeadLetterFacts {
   kind: Kind
@@ -76,7 +77,7 @@ const newestOf = ({ rejections }: Cause): [Rejection, ...Rejection[]] =>
 
 /** Returns a message without the service and reason at its beginning (ingest/examine.ts). */
 const withoutApp = ({ entry, attempt }: Rejection, message: string): string => {
-  const description = `${plain(attempt.reason)} in ${plain(entry.app)}`
+  const description = `${plainWord(attempt.reason)} in ${plainWord(entry.app)}`
   return message === description ? '' : message.replace(`${description}: `, '')
 }
 
@@ -87,8 +88,6 @@ export function faultsOf(cause: Cause, factsOf: FactsOf): Problem[] {
   const all = newestOf(cause).flatMap((one) => problemsOf(one, factsOf(one.attempt)))
   return [...new Map(all.map((fault) => [`${fault.pointer} ${fault.message}`, fault])).values()]
 }
-
-const plain = (word: string) => (/^[\w.-]+$/.test(word) ? word : '***')
 
 /**
  * Returns the properties that all entries of a group share. They come from the newest attempt. If several services
@@ -101,7 +100,7 @@ export function groupFields(
   const [first] = newestOf(cause)
   const kind = factsOf(first.attempt)?.kind
   return {
-    reason: plain(first.attempt.reason),
+    reason: plainWord(first.attempt.reason),
     name: kind?.name ?? null,
     version: kind?.version ?? null,
     pointer: kind?.problem?.pointer || null,
@@ -117,7 +116,7 @@ export function groupId(cause: Cause, factsOf: FactsOf): string {
 
 /** Returns the services that rejected the newest attempt, sorted by name. */
 export const servicesOf = (cause: Cause): string[] =>
-  [...new Set(newestOf(cause).map(({ entry }) => plain(entry.app)))].sort()
+  [...new Set(newestOf(cause).map(({ entry }) => plainWord(entry.app)))].sort()
 
 export function entryView(cause: Cause, factsOf: FactsOf): DeadLetterEntry {
   const { name, version, publisher, reason } = groupFields(cause, factsOf)
@@ -125,9 +124,9 @@ export function entryView(cause: Cause, factsOf: FactsOf): DeadLetterEntry {
   return {
     id: entry.id,
     services: newestOf(cause).map((one) => ({
-      app: plain(one.entry.app),
+      app: plainWord(one.entry.app),
       id: one.entry.id,
-      reason: plain(one.attempt.reason),
+      reason: plainWord(one.attempt.reason),
       problem: problemsOf(one, factsOf(one.attempt))[0] ?? null,
     })),
     group: groupId(cause, factsOf),
@@ -138,8 +137,8 @@ export function entryView(cause: Cause, factsOf: FactsOf): DeadLetterEntry {
       position,
       at: time,
       rejections: (cause.rejections[index] ?? []).map((one) => ({
-        app: plain(one.entry.app),
-        reason: plain(one.attempt.reason),
+        app: plainWord(one.entry.app),
+        reason: plainWord(one.attempt.reason),
         deadLetter: one.attempt.deadLetterPosition,
       })),
       replayed: replayed ? { as: replayed.as, at: replayed.time, edited: replayed.edited } : null,

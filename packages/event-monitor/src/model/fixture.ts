@@ -1,10 +1,11 @@
 import { envelopeErrorCodes, eventTypes, exampleOfField, examplePayload, type Problem } from '@orderflow/envelope'
 import { keyFields, keyOf } from '@orderflow/envelope/kafka'
 import { positionText } from '@orderflow/kafka-log'
-import type { EventRow, Fixture, RecordPosition } from '../api/events.ts'
+import type { Fixture } from '../api/actions.ts'
+import type { EventRow, RecordPosition } from '../api/events.ts'
 import type { Body } from '../index/record.ts'
-import { eventVerdict } from '../ingest/examine.ts'
 import { placeholderPointer } from './masked.ts'
+import { eventVerdict } from './verdict.ts'
 
 interface Source {
   row: EventRow

@@ -1,20 +1,19 @@
-import { describeProblem, type Problem } from '@orderflow/envelope'
-import type { EventFilter, Validity } from '../api/events.ts'
+import { describeProblem } from '@orderflow/envelope'
+import type { EventFilter, EventRow, RecordPosition } from '../api/events.ts'
 
 /**
  * Properties that many events share. A row contains only the number of its kind, so filters read four bytes per row.
  * Counts are sums over a few kinds.
  */
-export interface Kind {
-  topic: string
-  name: string | null
-  version: number | null
-  appId: string | null
-  appName: string | null
-  variant: 'full' | 'reduced' | null
-  validity: Validity
-  /** The first problem, or the reason and app of a dead letter. */
-  problem: Problem | null
+export type Kind = Pick<RecordPosition, 'topic'> &
+  Pick<EventRow, 'name' | 'version' | 'appId' | 'appName' | 'variant' | 'validity' | 'problem'>
+
+/** The events of a kind: their number, and the arrivals of the first and the last. */
+export interface KindCount {
+  kind: Kind
+  count: number
+  first: number
+  last: number
 }
 
 export const kindKey = (kind: Kind): string => JSON.stringify(Object.values(kind))

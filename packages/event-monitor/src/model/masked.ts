@@ -6,6 +6,9 @@ const placeholderForm = /^\*\*\*\{(\/[^}]*)\}\*\*\*$/
 /** Returns the pointer in a placeholder. Returns undefined for any other text. */
 export const placeholderPointer = (text: string): string | undefined => placeholderForm.exec(text)?.[1]
 
+/** Returns a word, such as a reason or the name of a service. Masks any other text. */
+export const plainWord = (word: string): string => (/^[\w.-]+$/.test(word) ? word : '***')
+
 interface Masked {
   document: unknown
   masked: string[]
@@ -40,10 +43,6 @@ interface Walk {
 export function maskDocument(value: unknown): Masked {
   const { document, values } = maskedWith(value)
   return { document, masked: [...values.keys()] }
-}
-
-function hiddenIn(value: unknown): Hidden {
-  return maskedWith(value)
 }
 
 function maskedWith(value: unknown): { document: unknown } & Hidden {
@@ -124,7 +123,7 @@ export class MisplacedPlaceholder extends Error {}
  * @throws {MisplacedPlaceholder}
  */
 export function editedValue(text: string, original: Uint8Array): Buffer {
-  const hidden = hiddenIn(documentIn(Buffer.from(original).toString()))
+  const hidden = maskedWith(documentIn(Buffer.from(original).toString()))
   const edited: unknown = JSON.parse(text)
   const used = new Set<string>()
   const take = (placeholder: string, pointer: string) => {

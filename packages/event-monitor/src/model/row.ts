@@ -48,12 +48,7 @@ export function rowOf({ position, at, bytes, kind, body }: Omit<Indexed, 'seq'>)
 
 const guidIn = (value: unknown): string | undefined => (isGuid(value) ? value.toLowerCase() : undefined)
 
-export interface EventIds {
-  id: string
-  correlationId: string
-  traceId: string
-  causationId: string | null
-}
+export type EventIds = Pick<EventRow, 'id' | 'correlationId' | 'traceId' | 'causationId'>
 
 type Named = Partial<Record<'Id' | 'CorrelationId' | 'TraceId', unknown>> & { Headers?: unknown }
 

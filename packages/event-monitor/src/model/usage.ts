@@ -1,22 +1,15 @@
-import { eventSchemas, eventTypes, personalFields } from '@orderflow/envelope'
+import { eventSchemas, eventTypes, personalFields, schemaChanges, schemaDocuments } from '@orderflow/envelope'
 import { isoTime } from '@orderflow/kafka-log'
 import type { Publisher, SchemaUse } from '../api/system.ts'
 import { tally } from './counts.ts'
-import { isFaulty, type Kind, typeText } from './kind.ts'
+import { isFaulty, type Kind, type KindCount, typeText } from './kind.ts'
 
-interface UsedKind {
-  kind: Kind
-  count: number
-  first: number
-  last: number
-}
-
-const sum = (kinds: readonly UsedKind[], test: (kind: Kind) => boolean = () => true) =>
+const sum = (kinds: readonly KindCount[], test: (kind: Kind) => boolean = () => true) =>
   kinds.reduce((total, { kind, count }) => total + (test(kind) ? count : 0), 0)
 
 /** Returns publishers and their events. An AppId with two AppNames is listed twice. */
 export function publishersOf(
-  kinds: readonly UsedKind[],
+  kinds: readonly KindCount[],
   trustOf: (appId: string | null) => Publisher['trust'],
 ): Publisher[] {
   const published = kinds.filter(
@@ -25,7 +18,7 @@ export function publishersOf(
   const groups = Map.groupBy(published, ({ kind }) => JSON.stringify([kind.appId, kind.appName]))
   return [...groups.values()]
     .map((own): Publisher => {
-      const { appId, appName } = (own[0] as UsedKind).kind
+      const { appId, appName } = (own[0] as KindCount).kind
       const types = Map.groupBy(own, ({ kind }) => JSON.stringify([typeText(kind), kind.topic]))
       return {
         appId,
@@ -41,8 +34,8 @@ export function publishersOf(
         })),
         types: [...types.values()]
           .map((same) => ({
-            type: typeText((same[0] as UsedKind).kind) ?? '',
-            topic: (same[0] as UsedKind).kind.topic,
+            type: typeText((same[0] as KindCount).kind) ?? '',
+            topic: (same[0] as KindCount).kind.topic,
             count: sum(same),
           }))
           .sort((one, other) => other.count - one.count),
@@ -59,7 +52,7 @@ interface Role {
   publishes: Readonly<Record<string, readonly string[]>>
 }
 
-export function schemaUses(kinds: readonly UsedKind[], services: readonly Role[]): SchemaUse[] {
+export function schemaUses(kinds: readonly KindCount[], services: readonly Role[]): SchemaUse[] {
   return eventTypes.map((type) => {
     const [name = '', number = ''] = type.split('@')
     const version = Number(number)
@@ -68,18 +61,17 @@ export function schemaUses(kinds: readonly UsedKind[], services: readonly Role[]
     const used = kinds.filter(({ kind }) => typeText(kind) === type && !kind.topic.endsWith('.dead'))
     const byPublisher = Map.groupBy(used, ({ kind }) => JSON.stringify([kind.appId, kind.appName]))
     const topics = [...new Set([...used.map(({ kind }) => kind.topic), ...topicsOf(name, services)])].sort()
-    const schema = eventSchemas.get(type) as object
     return {
       type,
       name,
       version,
       isNewest: versions.every((one) => one <= version),
-      events: used.reduce((total, { count }) => total + count, 0),
+      events: sum(used),
       lastSeen: used.length > 0 ? isoTime(used.reduce((most, { last }) => Math.max(most, last), -Infinity)) : null,
       publishers: [...byPublisher.values()].map((own) => ({
-        appId: (own[0] as UsedKind).kind.appId,
-        appName: (own[0] as UsedKind).kind.appName,
-        count: own.reduce((total, { count }) => total + count, 0),
+        appId: (own[0] as KindCount).kind.appId,
+        appName: (own[0] as KindCount).kind.appName,
+        count: sum(own),
       })),
       producedBy: services
         .filter(({ publishes }) => Object.values(publishes).flat().includes(name))
@@ -89,10 +81,8 @@ export function schemaUses(kinds: readonly UsedKind[], services: readonly Role[]
         .map((one) => one.name),
       topics,
       personal: personalFields(type).filter((pointer) => pointer.startsWith('/Payload')),
-      schema,
-      compatibility: Number.isFinite(older)
-        ? compatibilityOf(eventSchemas.get(`${name}@${older}`) as object, schema, `${name}@${older}`)
-        : null,
+      schema: eventSchemas.get(type),
+      compatibility: Number.isFinite(older) ? compatibilityOf(`${name}@${older}`, type) : null,
     }
   })
 }
@@ -102,38 +92,15 @@ const topicsOf = (name: string, services: readonly Role[]): string[] =>
     Object.entries(publishes).flatMap(([topic, names]) => (names.includes(name) ? [topic] : [])),
   )
 
-interface Schema {
-  properties?: Record<string, Record<string, unknown>>
-  required?: string[]
-}
+const schemas = schemaDocuments()
 
-type Compatibility = NonNullable<SchemaUse['compatibility']>
-
-/**
- * Returns the changes in a newer version. A change breaks older readers if a field that they need can be missing or
- * have another type.
- */
-function compatibilityOf(older: Schema, newer: Schema, olderType: string): Compatibility {
-  const [before, after] = [older.properties ?? {}, newer.properties ?? {}]
-  const isRequired = ({ required = [] }: Schema, field: string) => required.includes(field)
-  const changes = [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap(
-    (field): Compatibility['changes'] => {
-      const pointer = `/Payload/${field}`
-      const [old, now] = [before[field], after[field]]
-      const [was, is] = [isRequired(older, field), isRequired(newer, field)]
-      if (!old) return [{ pointer, what: is ? 'is new, and required' : 'is new', breaks: false }]
-      if (!now) return [{ pointer, what: 'is gone', breaks: was }]
-      return [
-        ...(was && !is ? [{ pointer, what: 'need not be there any more', breaks: true }] : []),
-        ...(!was && is ? [{ pointer, what: 'is required now', breaks: false }] : []),
-        ...(rulesOf(old) === rulesOf(now) ? [] : [{ pointer, what: 'has other rules', breaks: true }]),
-      ]
-    },
-  )
-  return { isCompatible: !changes.some(({ breaks }) => breaks), with: olderType, changes }
-}
-
-function rulesOf(schema: Record<string, unknown>): string {
-  const { title: _title, description: _description, ...rules } = schema
-  return JSON.stringify(rules)
+/** Returns the changes in a newer version. A change breaks readers of the older version if it allows Payloads that were invalid. */
+function compatibilityOf(older: string, newer: string): NonNullable<SchemaUse['compatibility']> {
+  const [before = '', after = ''] = [older, newer].map((type) => `events/${type.replace('@', '.')}.json`)
+  const changes = schemaChanges(schemas, before, after).map(({ pointer, message, breaksForward }) => ({
+    pointer: `/Payload${pointer}`,
+    what: message,
+    breaks: breaksForward,
+  }))
+  return { isCompatible: !changes.some(({ breaks }) => breaks), with: older, changes }
 }

@@ -2,8 +2,9 @@ import { validateBytes } from '@orderflow/envelope'
 import { recordAt } from '@orderflow/kafka-log'
 import { invalid, pathId, type Route } from '@orderflow/service-kit'
 import { currentAttempt, effectsIn, keptContent, keptRecord, replayedContent } from '@orderflow/service-kit/log'
+import type { DryRunResult } from '../api/actions.ts'
 import type { CheckResult, DeadLetterDetail, DeadLetterEntry, DeadLetterGroups } from '../api/dead-letters.ts'
-import type { DryRunResult, Page, RecordPosition } from '../api/events.ts'
+import type { Page, RecordPosition } from '../api/events.ts'
 import { changesBetween, documentIn, editableText, maskDocument } from '../model/masked.ts'
 import type { Monitor } from '../monitor.ts'
 import {
@@ -21,7 +22,7 @@ import {
   refusalsOf,
 } from './edited.ts'
 import { detailOf } from './events.ts'
-import { answer, eventBody, pageInputs, textInput } from './requests.ts'
+import { answer, eventBody, pageInputs, pageOf, textInput } from './requests.ts'
 
 export function deadLetterRoutes(monitor: Monitor): Route[] {
   const { index } = monitor
@@ -50,12 +51,7 @@ export function deadLetterRoutes(monitor: Monitor): Route[] {
       async handle({ group, state, limit, cursor }): Promise<Page<DeadLetterEntry>> {
         if (state !== undefined && state !== 'open' && state !== 'replayed')
           throw invalid([{ pointer: 'state', detail: 'must be open or replayed' }])
-        const { items, next, total } = await index.ask('deadLetterPage', group, state, limit, cursor)
-        return {
-          items,
-          next: next === null ? null : String(next),
-          complete: { ...index.completeness(), shown: items.length, total, isAtLeast: false },
-        }
+        return pageOf(await index.ask('deadLetterPage', group, state, limit, cursor), index.completeness())
       },
     }),
     answer({

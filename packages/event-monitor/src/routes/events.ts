@@ -4,7 +4,7 @@ import type { EventDetail, EventRow, Page, RecordPosition, RecordPositions } fro
 import type { ServiceRole } from '../model/conversation.ts'
 import type { Monitor } from '../monitor.ts'
 import { MonitorError } from '../monitor-error.ts'
-import { answer, filterInput, pageInputs, positionInput } from './requests.ts'
+import { answer, filterInput, pageInputs, pageOf, positionInput } from './requests.ts'
 
 export const notKept = (what: string) =>
   new MonitorError('not-kept', `There is no ${what} in the index. It may be older than the index, or not indexed yet.`)
@@ -19,14 +19,8 @@ export function eventRoutes(monitor: Monitor): Route[] {
         filter: filterInput,
         ...pageInputs,
       },
-      async handle({ filter, limit, cursor }): Promise<Page<EventRow>> {
-        const { items, next, total, isAtLeast } = await index.ask('events', filter, limit, cursor)
-        return {
-          items,
-          next: next === null ? null : String(next),
-          complete: { ...index.completeness(), shown: items.length, total, isAtLeast },
-        }
-      },
+      handle: async ({ filter, limit, cursor }): Promise<Page<EventRow>> =>
+        pageOf(await index.ask('events', filter, limit, cursor), index.completeness()),
     }),
     answer({
       path: '/v1/events/{topic}/{partition}/{offset}',
@@ -77,12 +71,7 @@ export async function detailOf(
       signature: signatureOf(),
       refusal: row.validity === 'untrusted' ? (faults[0]?.message ?? null) : null,
     },
-    cause: around.cause,
-    effects: around.effects,
-    deadLetters: around.deadLetters,
-    entries: around.entries,
-    previous: around.previous,
-    following: around.following,
+    ...around,
     traceUrl: tracePage ? `${tracePage.replace(/\/$/, '')}/trace/${row.traceId.replaceAll('-', '')}` : null,
     complete: index.completeness(),
   }

@@ -1,6 +1,22 @@
-import { momentProblem, parseGuid } from '@orderflow/envelope'
-import { type Context, type Input, type Inputs, invalid, type Model, type Route, route } from '@orderflow/service-kit'
-import { type EventFilter, type RecordPosition, type Validity, validities } from '../api/events.ts'
+import { momentProblem } from '@orderflow/envelope'
+import {
+  type Context,
+  type Input,
+  type Inputs,
+  invalid,
+  type Model,
+  queryId,
+  type Route,
+  route,
+} from '@orderflow/service-kit'
+import {
+  type Completeness,
+  type EventFilter,
+  type Page,
+  type RecordPosition,
+  type Validity,
+  validities,
+} from '../api/events.ts'
 import type { MonitorError } from '../monitor-error.ts'
 
 type Values<I extends Inputs> = { [K in keyof I]: I[K] extends Input<infer T> ? T : never }
@@ -47,12 +63,15 @@ export const nameOf = ({ caller }: Pick<Context, 'caller'>): string =>
   caller ? (caller.key ?? caller.id) : 'anybody on this machine'
 
 type Query = Record<string, unknown>
+/** Reads a parameter; undefined if it is missing. @throws {HttpProblem} 400 with its name */
+type Read<T> = (query: Query, name: string) => T | undefined
 
 const text = { type: 'string' }
+const moments = { ...text, format: 'date-time' }
 const maxTexts = 50
 const maxText = 300
 
-function texts(query: Query, name: string): string[] | undefined {
+const texts: Read<string[]> = (query, name) => {
   const given = query[name]
   if (given === undefined) return undefined
   const all = Array.isArray(given) ? given : [given]
@@ -61,67 +80,79 @@ function texts(query: Query, name: string): string[] | undefined {
   throw invalid([{ pointer: name, detail: `must have at most ${maxTexts} texts of at most ${maxText} characters` }])
 }
 
-function one(query: Query, name: string): string | undefined {
+const validitiesIn: Read<Validity[]> = (query, name) =>
+  texts(query, name)?.map((word) => {
+    const found = validities.find((each) => each === word)
+    if (found) return found
+    throw invalid([{ pointer: name, detail: `must be one of ${validities.join(', ')}` }])
+  })
+
+const versions: Read<number[]> = (query, name) =>
+  texts(query, name)?.map((each) => {
+    if (/^\d{1,9}$/.test(each)) return Number(each)
+    throw invalid([{ pointer: name, detail: 'must be a whole number' }])
+  })
+
+const one: Read<string> = (query, name) => {
   const all = texts(query, name)
   if (all === undefined || all.length === 1) return all?.[0]
   throw invalid([{ pointer: name, detail: 'must be given only once' }])
 }
 
-function wholeNumber(query: Query, name: string, from: number, to: number): number | undefined {
-  const given = one(query, name)
-  if (given === undefined) return undefined
-  const value = /^\d{1,15}$/.test(given) ? Number(given) : Number.NaN
-  if (value >= from && value <= to) return value
-  throw invalid([{ pointer: name, detail: `must be a whole number from ${from} to ${to}` }])
-}
+const wholeNumber =
+  (from: number, to: number): Read<number> =>
+  (query, name) => {
+    const given = one(query, name)
+    if (given === undefined) return undefined
+    const value = /^\d{1,15}$/.test(given) ? Number(given) : Number.NaN
+    if (value >= from && value <= to) return value
+    throw invalid([{ pointer: name, detail: `must be a whole number from ${from} to ${to}` }])
+  }
 
-function moment(query: Query, name: string): string | undefined {
+const moment: Read<string> = (query, name) => {
   const given = one(query, name)
-  if (given === undefined) return undefined
-  const problem = momentProblem(given)
+  const problem = given === undefined ? undefined : momentProblem(given)
   if (problem) throw invalid([{ pointer: name, detail: problem }])
   return given
 }
 
-function guidOf(name: string, value: unknown): string {
-  const guid = parseGuid(value)
-  if (guid) return guid
-  throw invalid([{ pointer: name, detail: 'is not a GUID, such as 7d9f3c52-2f0b-4c7e-9f59-0a5d1f3b8e11' }])
+const guid: Read<string> = (query, name) => queryId(name).read({ query } as never)
+
+const list = { type: 'array', items: text }
+
+type FilterFields = {
+  [K in keyof EventFilter]-?: [read: Read<NonNullable<EventFilter[K]>>, schema: object, description: string]
+}
+
+const filterFields: FilterFields = {
+  topic: [texts, list, 'A topic. If a parameter is repeated, one of its values must match.'],
+  partition: [wholeNumber(0, 1e6), { type: 'integer' }, 'The number of a partition, in each topic.'],
+  name: [texts, list, 'An event’s Name, or `Name@Version`.'],
+  version: [versions, list, 'A Version.'],
+  publisher: [texts, list, 'AppId or AppName.'],
+  validity: [validitiesIn, list, 'The result of reading the event as a receiver.'],
+  why: [texts, list, 'The pointer of the first problem.'],
+  from: [moment, moments, 'Arrived at this moment or later.'],
+  to: [moment, moments, 'Arrived before this moment.'],
+  guid: [
+    guid,
+    { ...text, format: 'uuid' },
+    'Id, CorrelationId, TraceId, CausationId, record key, or a GUID in a field of the Payload that the contract names.',
+  ],
+  q: [
+    one,
+    text,
+    'Beginnings of words in the name, publisher, topic, validity or problem; or a GUID, a whole record key, or a record position.',
+  ],
 }
 
 /** @throws {HttpProblem} 400 with the name of the parameter */
 export function readFilter(query: Query): EventFilter {
-  const validity = texts(query, 'validity')
-  for (const word of validity ?? []) {
-    if (!(validities as readonly string[]).includes(word))
-      throw invalid([{ pointer: 'validity', detail: `must be one of ${validities.join(', ')}` }])
-  }
-  const version = texts(query, 'version')?.map((each) => (/^\d{1,9}$/.test(each) ? Number(each) : Number.NaN))
-  if (version?.some(Number.isNaN)) throw invalid([{ pointer: 'version', detail: 'must be a whole number' }])
-  const guid = one(query, 'guid')
-  const filter: { [K in keyof EventFilter]: EventFilter[K] | undefined } = {
-    topic: texts(query, 'topic'),
-    partition: wholeNumber(query, 'partition', 0, 1e6),
-    name: texts(query, 'name'),
-    version,
-    publisher: texts(query, 'publisher'),
-    validity: validity as Validity[] | undefined,
-    why: texts(query, 'why'),
-    from: moment(query, 'from'),
-    to: moment(query, 'to'),
-    guid: guid === undefined ? undefined : guidOf('guid', guid),
-    q: one(query, 'q'),
-  }
-  return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined)) as EventFilter
+  const values = Object.entries(filterFields).map(([name, [read]]) => [name, read(query, name)] as const)
+  return Object.fromEntries(values.filter(([, value]) => value !== undefined)) as EventFilter
 }
 
-const list = (name: string, description: string) => ({
-  name,
-  in: 'query' as const,
-  description,
-  schema: { type: 'array', items: text },
-})
-const single = (name: string, description: string, schema: object = text) => ({
+const parameter = (name: string, description: string, schema: object = text) => ({
   name,
   in: 'query' as const,
   description,
@@ -130,69 +161,56 @@ const single = (name: string, description: string, schema: object = text) => ({
 
 export const filterInput: Input<EventFilter> = {
   read: ({ query }) => readFilter(query as Query),
-  parameters: [
-    list('topic', 'A topic. If a parameter is repeated, one of its values must match.'),
-    single('partition', 'The number of a partition, in each topic.', { type: 'integer' }),
-    list('name', 'An event’s Name, or `Name@Version`.'),
-    list('version', 'A Version.'),
-    list('publisher', 'AppId or AppName.'),
-    list('validity', 'The result of reading the event as a receiver.'),
-    list('why', 'The pointer of the first problem.'),
-    single('from', 'Arrived at this moment or later.', { type: 'string', format: 'date-time' }),
-    single('to', 'Arrived before this moment.', { type: 'string', format: 'date-time' }),
-    single(
-      'guid',
-      'Id, CorrelationId, TraceId, CausationId, record key, or a GUID in a field of the Payload that the contract names.',
-      {
-        type: 'string',
-        format: 'uuid',
-      },
-    ),
-    single(
-      'q',
-      'Beginnings of words in the name, publisher, topic, validity or problem; or a GUID, a whole record key, or a record position.',
-    ),
-  ],
+  parameters: Object.entries(filterFields).map(([name, [, schema, description]]) =>
+    parameter(name, description, schema),
+  ),
   problems: [400],
 }
 
+const queryInput = <T>(read: Read<T>, described: ReturnType<typeof parameter>): Input<T | undefined> => ({
+  read: ({ query }) => read(query as Query, described.name),
+  parameters: [described],
+  problems: [400],
+})
+
 export function numberInput(name: string, from: number, to: number, usual: number): Input<number> {
-  return {
-    read: ({ query }) => wholeNumber(query as Query, name, from, to) ?? usual,
-    parameters: [single(name, '', { type: 'integer', minimum: from, maximum: to, default: usual })],
-    problems: [400],
-  }
+  const schema = { type: 'integer', minimum: from, maximum: to, default: usual }
+  const { read, ...input } = queryInput(wholeNumber(from, to), parameter(name, '', schema))
+  return { ...input, read: (request) => read(request) ?? usual }
 }
 
-const cursorForm = /^\d{1,15}$/
+export const optionalNumber = (name: string, from: number, to: number, description: string) =>
+  queryInput(wholeNumber(from, to), parameter(name, description, { type: 'integer', minimum: from, maximum: to }))
+
+export const textInput = (name: string, description: string) => queryInput(one, parameter(name, description))
+
+const cursor: Read<number> = (query, name) => {
+  const given = one(query, name)
+  if (given === undefined || /^\d{1,15}$/.test(given)) return given === undefined ? undefined : Number(given)
+  throw invalid([{ pointer: name, detail: 'is not a cursor of this list; use `next` of the previous page' }])
+}
 
 /**
  * Reads `limit` and `cursor` of a list. The cursor is the sequence number of the last returned row or entry.
  */
 export const pageInputs = {
   limit: numberInput('limit', 1, 100, 50),
-  cursor: {
-    read({ query }) {
-      const given = one(query as Query, 'cursor')
-      if (given === undefined || cursorForm.test(given)) return given === undefined ? undefined : Number(given)
-      throw invalid([{ pointer: 'cursor', detail: 'is not a cursor of this list; use `next` of the previous page' }])
-    },
-    parameters: [single('cursor', 'The `next` of the previous page.')],
-    problems: [400],
-  } satisfies Input<number | undefined>,
+  cursor: queryInput(cursor, parameter('cursor', 'The `next` of the previous page.')),
 }
 
-export function optionalNumber(name: string, from: number, to: number, description: string): Input<number | undefined> {
-  return {
-    read: ({ query }) => wholeNumber(query as Query, name, from, to),
-    parameters: [single(name, description, { type: 'integer', minimum: from, maximum: to })],
-    problems: [400],
-  }
+interface Rows<T> {
+  items: T[]
+  next: number | null
+  total: number
+  isAtLeast?: boolean
 }
 
-export function textInput(name: string, description: string): Input<string | undefined> {
-  return { read: ({ query }) => one(query as Query, name), parameters: [single(name, description)], problems: [400] }
-}
+/** Returns a page of rows of the index. */
+export const pageOf = <T>({ items, next, total, isAtLeast = false }: Rows<T>, complete: Completeness): Page<T> => ({
+  items,
+  next: next === null ? null : String(next),
+  complete: { ...complete, shown: items.length, total, isAtLeast },
+})
 
 export const positionInput: Input<RecordPosition> = {
   read({ params }) {

@@ -29,7 +29,8 @@ const pasted = eventBody(
   },
 )
 
-export function systemRoutes({ index, services, reactions, trustOf, status, now }: Monitor): Route[] {
+export function systemRoutes(monitor: Monitor): Route[] {
+  const { index, services, reactions, trustOf, status, latencies, views, now } = monitor
   return [
     answer({
       path: '/v1/missing',
@@ -44,33 +45,20 @@ export function systemRoutes({ index, services, reactions, trustOf, status, now 
           status(),
           index.ask('missing', moment, seconds, limit),
         ])
-        const around = {
-          services: systemStatus.services,
-          groups: systemStatus.groups,
-          indexLag: index.completeness().indexLag,
-        }
+        const complete = index.completeness()
         const items = events.map(({ row: cause, reaction: { answers, by }, entry }) => {
           const waiting = Math.round((moment - Date.parse(cause.at)) / 1_000)
-          return {
-            cause,
-            waiting,
-            expected: [...answers],
-            by,
-            likely: likelyReason(cause, by, { ...around, deadLetterOf: () => entry }),
-          }
+          const { indexLag } = complete
+          const likely = likelyReason(cause, by, { ...systemStatus, indexLag, deadLetterOf: () => entry })
+          return { cause, waiting, expected: [...answers], by, likely }
         })
-        return {
-          items,
-          total,
-          isAtLeast,
-          rules: reactions.map(({ after, answers, by, within }) => ({
-            cause: after,
-            effects: [...answers],
-            by,
-            within,
-          })),
-          complete: index.completeness(),
-        }
+        const rules = reactions.map(({ after: cause, answers: [...effects], by, within }) => ({
+          cause,
+          effects,
+          by,
+          within,
+        }))
+        return { items, total, isAtLeast, rules, complete }
       },
     }),
     answer({
@@ -106,20 +94,6 @@ export function systemRoutes({ index, services, reactions, trustOf, status, now 
         }
       },
     }),
-  ]
-}
-
-function typeIn(bytes: Buffer): string | null {
-  try {
-    const { Name, Version } = parseFullEnvelope(bytes)
-    return `${Name}@${Version}`
-  } catch {
-    return null
-  }
-}
-
-export function healthRoutes({ index, status, latencies, views, now }: Monitor): Route[] {
-  return [
     answer({
       path: '/v1/health',
       summary: 'Get the health of the system',
@@ -145,6 +119,15 @@ export function healthRoutes({ index, status, latencies, views, now }: Monitor):
       },
     }),
   ]
+}
+
+function typeIn(bytes: Buffer): string | null {
+  try {
+    const { Name, Version } = parseFullEnvelope(bytes)
+    return `${Name}@${Version}`
+  } catch {
+    return null
+  }
 }
 
 function sizeOf(file: string): number {

@@ -124,7 +124,7 @@ describe('reads of the index', () => {
     for (const q of ['room', 'room/1', 'Grace/12', '7/Grace Hopper', '*** (14 characters)', '(14'])
       expect(found(q), q).to.deep.equal([])
     const keyOf = (offset: number) =>
-      index.reads.body({ topic: 'paymentevents', partition: 0, offset: String(offset) })?.key
+      index.reads.event({ topic: 'paymentevents', partition: 0, offset: String(offset) })?.body.key
     expect([0, 2, 3, 4].map(keyOf)).to.deep.equal([
       'room/12',
       'blue room/12',

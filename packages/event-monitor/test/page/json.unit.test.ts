@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { isMask, jsonLines, pointerRanges, rangeOf } from '../../page/lib/json.ts'
+import { isMask, jsonLines } from '../../page/lib/json.ts'
+import { pointerRanges, rangeOf } from '../../page/parts/json-ranges.ts'
 
 const textOf = (document: unknown) =>
   jsonLines(document, [], 100_000)

@@ -46,10 +46,18 @@ async function compilePayload(schema: Schema, name: string): Promise<string> {
   return (await compileType(schema, name)).replace(/^export interface (\w+) \{$/m, 'export type $1 = {')
 }
 
+/** Returns the types of both variants of the envelope, which differ only in their required fields. */
 async function envelopeTypes(): Promise<string> {
-  const full = await compileType(parse('envelope.full.json'), 'FullEnvelope')
-  const received = await compileType(parse('envelope.received.json'), 'ReceivedEnvelope')
-  return [banner, full, received].join('\n')
+  const [received, full] = [parse('envelope.received.json'), parse('envelope.full.json')]
+  const required = new Set([received.required].flat())
+  const added = [full.required].flat().flatMap((field) => (required.has(field) ? [] : `'${field}'`))
+  const type = `ReceivedEnvelope & Required<Pick<ReceivedEnvelope, ${added.join(' | ')}>>`
+  const comment = `/**\n * ${full.description}\n */\n`
+  return [
+    banner,
+    await compileType(received, 'ReceivedEnvelope'),
+    `${comment}export type FullEnvelope = ${type}\n`,
+  ].join('\n')
 }
 
 /** Returns a type for each version of a payload, and adds these types to the engine's interfaces EventPayloads and NewestTypes. */

@@ -1,6 +1,5 @@
 import { describeProblem, EnvelopeError, eventNames, isGuidField, parseEvent, payloadFields } from '@orderflow/envelope'
 import { keyOf, openPublisher, type PublishedPosition } from '@orderflow/envelope/kafka'
-import type { KafkaConnection } from '@orderflow/kafka-log'
 import { type Demo, outsideRefusal, topicOfEvent } from '@orderflow/service-kit/application'
 import {
   type Addresses,

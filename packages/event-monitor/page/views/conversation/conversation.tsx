@@ -9,7 +9,6 @@ import {
   type RecordPosition,
   type Step,
 } from '../../../src/api/index.ts'
-import { useTitle } from '../../data/announce.ts'
 import { useKeys } from '../../data/commands.ts'
 import { useLoad } from '../../data/load.ts'
 import { go, path, search } from '../../data/location.ts'
@@ -17,37 +16,26 @@ import { count, counted, duration, since } from '../../lib/format.ts'
 import { isRecord, notesOf, titleOf } from '../../lib/lifeline.ts'
 import { hrefs, positionText } from '../../lib/route.ts'
 import { Answer, Empty } from '../../parts/answers.tsx'
+import { Button, Choices } from '../../parts/controls.tsx'
 import { PositionLink, Time, TypeName, ValidityMark } from '../../parts/marks.tsx'
-import { Columns } from '../../parts/tables.tsx'
-import { CompletenessLine, type View } from '../../parts/view.tsx'
+import { Table, useActiveRow } from '../../parts/tables.tsx'
+import { AnswerView, type View } from '../../parts/view.tsx'
 import { EventPanel } from '../event/panel.tsx'
 import { LifelineView } from './lifeline.tsx'
 
-export const ConversationView: View<'conversation'> = ({ route: { correlationId } }) => {
-  useTitle(`Conversation ${correlationId.slice(0, 8)}`)
-  const { state, again } = useLoad<Conversation>(paths.conversation(correlationId), 5000)
-  const { data } = state.value
-  return (
-    <article class="page conversation">
-      <CompletenessLine
-        complete={data?.complete}
-        shown={
-          data ? `${count(data.steps.filter(isRecord).length)} of ${counted(data.total, 'record')} shown` : undefined
-        }
-      />
-      <h1>
-        Conversation <span class="id">{correlationId}</span>
-      </h1>
-      {!data && state.value.problem?.status === 404 ? (
-        <OtherConversations guid={correlationId} />
-      ) : (
-        <Answer of={state.value} again={again}>
-          {(conversation) => <Steps conversation={conversation} />}
-        </Answer>
-      )}
-    </article>
-  )
-}
+export const ConversationView: View<'conversation'> = ({ route: { correlationId } }) => (
+  <AnswerView<Conversation>
+    name="conversation"
+    title={`Conversation ${correlationId.slice(0, 8)}`}
+    heading={['Conversation ', <span class="id">{correlationId}</span>]}
+    path={paths.conversation(correlationId)}
+    everyMs={5000}
+    shown={({ steps, total }) => `${count(steps.filter(isRecord).length)} of ${counted(total, 'record')} shown`}
+    missing={<OtherConversations guid={correlationId} />}
+  >
+    {(conversation) => <Steps conversation={conversation} />}
+  </AnswerView>
+)
 
 const setParam = (name: string, value: string | null) => {
   const params = new URLSearchParams(search.value)
@@ -57,34 +45,29 @@ const setParam = (name: string, value: string | null) => {
   go(path.value + (text && `?${text}`), 'replace')
 }
 
+const displays = [
+  [null, 'Lifeline'],
+  ['table', 'Table'],
+] as const
+
 function Steps({ conversation }: { conversation: Conversation }) {
   const { steps, total } = conversation
   const params = new URLSearchParams(search.value)
   const isTable = params.get('as') === 'table'
   const isWide = params.get('time') === 'wide'
-  const active = useSignal(-1)
   const opened = useSignal<number | null>(null)
-  const move = (by: number) => () => {
-    active.value = Math.max(0, Math.min(steps.length - 1, active.value + by))
-    if (opened.value !== null) opened.value = active.value
-    return true
-  }
+  const active = useActiveRow(steps.length, (index) => (opened.value = index))
   const open = (index: number) => {
     active.value = index
     opened.value = index
   }
+  useEffect(() => {
+    if (opened.value !== null) opened.value = active.value
+  }, [active.value])
   useKeys({
-    next: move(1),
-    previous: move(-1),
-    open: () => {
-      if (active.value < 0) return false
-      opened.value = active.value
-      return true
-    },
     back: () => {
-      if (opened.value === null && active.value < 0) return false
-      if (opened.value !== null) opened.value = null
-      else active.value = -1
+      if (opened.value === null) return false
+      opened.value = null
       return true
     },
   })
@@ -99,22 +82,16 @@ function Steps({ conversation }: { conversation: Conversation }) {
     <>
       <div class="actions">
         <span role="group" aria-label="Display">
-          <button type="button" aria-pressed={!isTable} onClick={() => setParam('as', null)}>
-            Lifeline
-          </button>{' '}
-          <button type="button" aria-pressed={isTable} onClick={() => setParam('as', 'table')}>
-            Table
-          </button>
+          <Choices of={displays} chosen={isTable ? 'table' : null} choose={(next) => setParam('as', next)} />
         </span>
         {!isTable && (
-          <button
-            type="button"
+          <Button
             aria-pressed={!isWide}
             onClick={() => setParam('time', isWide ? null : 'wide')}
             title="Show each time without events as one line"
           >
             Compact
-          </button>
+          </Button>
         )}
         <span class="quiet">
           duration: {duration(last - first)}
@@ -194,9 +171,9 @@ function SidePanel({ position, close }: { position: RecordPosition; close: () =>
     <section class="side-panel" aria-label={`Event ${positionText(position)}`} ref={element} tabIndex={-1}>
       <header>
         <a href={hrefs.event(position)}>{positionText(position)}</a>
-        <button type="button" class="plain" aria-label="Close" title="Esc" onClick={close}>
+        <Button class="plain" aria-label="Close" title="Esc" onClick={close}>
           ✕
-        </button>
+        </Button>
       </header>
       <Answer of={state.value} again={again}>
         {(detail) => (
@@ -225,47 +202,37 @@ function StepTable({ conversation: { steps, columns }, active, open }: Props) {
   const start = useRef(steps.reduce((first, { row }) => Math.min(first, Date.parse(row.at)), Infinity))
   const title = (column: string) => columns.find(({ id }) => id === column)?.title ?? column
   return (
-    <div class="table-box">
-      <table class="stacked">
-        <Columns of={['Step', 'Time', 'What', 'From, to', 'Cause', 'Consumers', 'Record']} />
-        <tbody>
-          {steps.slice(0, Math.max(shown.value, active + 1)).map((step, index) => (
-            <tr key={index} class={index === active ? 'is-active' : ''}>
-              <td data-name="Step">
-                <button type="button" class="plain" aria-label={`Open step ${index + 1}`} onClick={() => open(index)}>
-                  {index + 1}
-                </button>
-              </td>
-              <td data-name="Time">{isRecord(step) && since(Date.parse(step.row.at) - start.current)}</td>
-              <td data-name="What">
-                <strong>{titleOf(step)}</strong> {isRecord(step) && <ValidityMark validity={step.row.validity} />}
-                {notesOf(step).map(({ kind, text }) => (
-                  <div key={text} class={`note-text mark ${kind === 'warn' ? 'warn' : 'plain'}`}>
-                    {kind === 'warn' ? '!' : '↻'} {text}
-                  </div>
-                ))}
-              </td>
-              <td data-name="From, to">
-                {title(step.from)} → {title(step.to)}
-              </td>
-              <td data-name="Cause">{step.cause === null ? 'none' : `step ${step.cause + 1}`}</td>
-              <td data-name="Consumers">{isRecord(step) && <Takers step={step} title={title} />}</td>
-              <td data-name="Record">
-                <PositionLink position={step.row.position} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+    <>
+      <Table
+        columns={['Step', 'Time', 'What', 'From, to', 'Cause', 'Consumers', 'Record']}
+        rows={steps.slice(0, Math.max(shown.value, active + 1))}
+        keyOf={(_, index) => index}
+        active={active}
+        cells={(step, index) => [
+          <Button class="plain" aria-label={`Open step ${index + 1}`} onClick={() => open(index)}>
+            {index + 1}
+          </Button>,
+          isRecord(step) && since(Date.parse(step.row.at) - start.current),
+          <>
+            <strong>{titleOf(step)}</strong> {isRecord(step) && <ValidityMark validity={step.row.validity} />}
+            {notesOf(step).map(({ kind, text }) => (
+              <div key={text} class={`note-text mark ${kind === 'warn' ? 'warn' : 'plain'}`}>
+                {kind === 'warn' ? '!' : '↻'} {text}
+              </div>
+            ))}
+          </>,
+          `${title(step.from)} → ${title(step.to)}`,
+          step.cause === null ? 'none' : `step ${step.cause + 1}`,
+          isRecord(step) && <Takers step={step} title={title} />,
+          <PositionLink position={step.row.position} />,
+        ]}
+      />
       {shown.value < steps.length && (
         <p class="list-foot">
-          {shown.value} of {steps.length} steps{' '}
-          <button type="button" onClick={() => (shown.value += page)}>
-            Show more
-          </button>
+          {shown.value} of {steps.length} steps <Button onClick={() => (shown.value += page)}>Show more</Button>
         </p>
       )}
-    </div>
+    </>
   )
 }
 

@@ -1,5 +1,4 @@
-import { useSignal } from '@preact/signals'
-import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
+import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { Conversation, Step } from '../../../src/api/index.ts'
 import { duration, since } from '../../lib/format.ts'
 import {
@@ -13,6 +12,7 @@ import {
   titleOf,
 } from '../../lib/lifeline.ts'
 import { Breakable } from '../../parts/marks.tsx'
+import { useViewport } from '../../parts/tables.tsx'
 
 interface Props {
   conversation: Conversation
@@ -20,6 +20,9 @@ interface Props {
   active: number
   open: (index: number) => void
 }
+
+/** Distances from the top of a step to its text, to its line, and to the lines that lead to consumers. */
+const [wordsAt, lineAt, consumersAt] = [14, 21, 32]
 
 const kinds = {
   client: 'client',
@@ -33,31 +36,18 @@ const kinds = {
 /** Draws the visible part of a conversation. The table has the same content for screen readers. */
 export function LifelineView({ conversation, isCompact, active, open }: Props) {
   const scroller = useRef<HTMLDivElement>(null)
-  const size = useSignal({ width: 900, height: 700, top: 0 })
-  const life = useMemo(
-    () => lifelineOf(conversation, size.value.width, isCompact),
-    [conversation, size.value.width, isCompact],
-  )
-  const read = () => {
-    const element = scroller.current
-    if (!element) return
-    const next = { width: element.clientWidth, height: element.clientHeight, top: element.scrollTop }
-    const { width, height, top } = size.value
-    if (width !== next.width || height !== next.height || top !== next.top) size.value = next
-  }
-  useLayoutEffect(read, [])
-  useEffect(() => {
-    const observer = new ResizeObserver(read)
-    if (scroller.current) observer.observe(scroller.current)
-    return () => observer.disconnect()
-  }, [])
+  const { viewport, read } = useViewport(scroller)
+  const { width, height, top } = viewport
+  const life = useMemo(() => lifelineOf(conversation, width, isCompact), [conversation, width, isCompact])
   useEffect(() => {
     const element = scroller.current
     if (!element || active < 0) return
     const top = life.tops[active] ?? 0
     if (top < element.scrollTop || top > element.scrollTop + element.clientHeight - 120) element.scrollTop = top - 80
   }, [active])
-  const [first, end] = stepsBetween(life, size.value.top, size.value.top + size.value.height)
+  const xOf = new Map(life.columns.map(({ id, x }) => [id, x]))
+  const x = (column: string) => xOf.get(column) ?? gutter
+  const [first, end] = stepsBetween(life, top, top + height)
   return (
     <div
       class="lifeline"
@@ -80,72 +70,51 @@ export function LifelineView({ conversation, isCompact, active, open }: Props) {
           </span>
         ))}
       </div>
-      <Drawing conversation={conversation} life={life} first={first} end={end} active={active} open={open} />
-    </div>
-  )
-}
-
-interface DrawingProps {
-  conversation: Conversation
-  life: Lifeline
-  first: number
-  end: number
-  active: number
-  open: (index: number) => void
-}
-
-/** Distances from the top of a step to its text, to its line, and to the lines that lead to consumers. */
-const [wordsAt, lineAt, consumersAt] = [14, 21, 32]
-
-function Drawing({ conversation: { steps }, life, first, end, active, open }: DrawingProps) {
-  const xOf = new Map(life.columns.map(({ id, x }) => [id, x]))
-  const x = (column: string) => xOf.get(column) ?? gutter
-  const shown = steps.slice(first, end)
-  return (
-    <svg aria-hidden="true" width={life.width} height={life.height} class="drawing">
-      <defs>
-        {['', '-bad', '-quiet'].map((kind) => (
-          <marker
-            key={kind}
-            id={`head${kind}`}
-            class={`head${kind}`}
-            viewBox="0 0 8 8"
-            refX="8"
-            refY="4"
-            markerUnits="userSpaceOnUse"
-            markerWidth="11"
-            markerHeight="11"
-            orient="auto-start-reverse"
-          >
-            <path d="M0 0 8 4 0 8z" />
-          </marker>
+      <svg aria-hidden="true" width={life.width} height={life.height} class="drawing">
+        <defs>
+          {['', '-bad', '-quiet'].map((kind) => (
+            <marker
+              key={kind}
+              id={`head${kind}`}
+              class={`head${kind}`}
+              viewBox="0 0 8 8"
+              refX="8"
+              refY="4"
+              markerUnits="userSpaceOnUse"
+              markerWidth="11"
+              markerHeight="11"
+              orient="auto-start-reverse"
+            >
+              <path d="M0 0 8 4 0 8z" />
+            </marker>
+          ))}
+        </defs>
+        {life.columns.map((column) => (
+          <line key={column.id} class={`column ${column.kind}`} x1={column.x} x2={column.x} y1={0} y2={life.height} />
         ))}
-      </defs>
-      {life.columns.map((column) => (
-        <line key={column.id} class={`column ${column.kind}`} x1={column.x} x2={column.x} y1={0} y2={life.height} />
-      ))}
-      {barsAcross(steps, first, end).map(({ column, from, to }) => (
-        <line
-          key={`${from}-${to}`}
-          class="bar-line"
-          x1={x(column)}
-          x2={x(column)}
-          y1={(life.tops[from] ?? 0) + consumersAt}
-          y2={(life.tops[to] ?? 0) + lineAt}
-        />
-      ))}
-      {shown.map((step, index) => (
-        <StepGroup
-          key={first + index}
-          step={step}
-          index={first + index}
-          life={life}
-          x={x}
-          isActive={first + index === active}
-          open={open}
-        />
-      ))}
-    </svg>
+        {barsAcross(conversation.steps, first, end).map(({ column, from, to }) => (
+          <line
+            key={`${from}-${to}`}
+            class="bar-line"
+            x1={x(column)}
+            x2={x(column)}
+            y1={(life.tops[from] ?? 0) + consumersAt}
+            y2={(life.tops[to] ?? 0) + lineAt}
+          />
+        ))}
+        {conversation.steps.slice(first, end).map((step, index) => (
+          <StepGroup
+            key={first + index}
+            step={step}
+            index={first + index}
+            life={life}
+            x={x}
+            isActive={first + index === active}
+            open={open}
+          />
+        ))}
+      </svg>
+    </div>
   )
 }
 

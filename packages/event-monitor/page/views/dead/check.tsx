@@ -12,23 +12,17 @@ interface Props {
   refusals: string[]
 }
 
-export function CheckView({ check, isChecking, isReadable, refusals }: Props) {
-  if (!isReadable) {
-    return (
-      <div class="card check" role="status">
-        <State kind="bad">not JSON yet: correct the marked line in the editor</State>
-      </div>
-    )
-  }
-  if (!check) {
-    return (
-      <div class="card check" role="status">
-        {isChecking ? <State kind="plain">checking…</State> : <Why refusals={refusals} />}
-      </div>
-    )
-  }
+export const CheckView = (props: Props) => (
+  <div class="card check" role="status">
+    <Checked {...props} />
+  </div>
+)
+
+function Checked({ check, isChecking, isReadable, refusals }: Props) {
+  if (!isReadable) return <State kind="bad">not JSON yet: correct the marked line in the editor</State>
+  if (!check) return isChecking ? <State kind="plain">checking…</State> : <Why refusals={refusals} />
   return (
-    <div class="card check" role="status">
+    <>
       {check.dryRun ? (
         <Outcomes result={check.dryRun} />
       ) : (
@@ -48,7 +42,7 @@ export function CheckView({ check, isChecking, isReadable, refusals }: Props) {
           </ul>
         </details>
       )}
-    </div>
+    </>
   )
 }
 

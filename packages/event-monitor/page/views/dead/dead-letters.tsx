@@ -7,7 +7,6 @@ import {
   type Page,
   paths,
 } from '../../../src/api/index.ts'
-import { useTitle } from '../../data/announce.ts'
 import { get, queryOf } from '../../data/api.ts'
 import { useLoad, useTask } from '../../data/load.ts'
 import { go, search } from '../../data/location.ts'
@@ -16,112 +15,100 @@ import { jobs } from '../../data/stream.ts'
 import { count, counted } from '../../lib/format.ts'
 import { hrefs } from '../../lib/route.ts'
 import { Answer, Empty, ProblemBox } from '../../parts/answers.tsx'
+import { Button } from '../../parts/controls.tsx'
 import { PositionLink, RejectedBy, State, Time } from '../../parts/marks.tsx'
-import { Columns, useActiveRow } from '../../parts/tables.tsx'
-import { CompletenessLine, type View } from '../../parts/view.tsx'
+import { Table } from '../../parts/tables.tsx'
+import { AnswerView, type View } from '../../parts/view.tsx'
 import { JobView, ReplayMany } from './replay.tsx'
 
 export const DeadLetters: View<'dead'> = () => {
-  useTitle('Dead letters')
   const params = new URLSearchParams(search.value)
   const id = params.get('group')
-  const { state, again } = useLoad<DeadLetterGroups>(paths.deadLetters, 5000)
-  const jobs = useJobs()
-  const { data } = state.value
-  const group = data?.groups.find((each) => each.id === id)
+  const state = params.get('state') === 'replayed' ? 'replayed' : 'open'
   return (
-    <article class="page">
-      <CompletenessLine
-        complete={data?.complete}
-        shown={data ? `${counted(data.groups.length, 'group')}, ${count(data.open)} open` : undefined}
-      />
-      <h1>Dead letters</h1>
-      <Answer of={state.value} again={again}>
-        {({ groups, others }) => (
+    <AnswerView<DeadLetterGroups>
+      title="Dead letters"
+      path={paths.deadLetters}
+      everyMs={5000}
+      shown={({ groups, open }) => `${counted(groups.length, 'group')}, ${count(open)} open`}
+      below={<Jobs />}
+    >
+      {({ groups, others }) => {
+        const group = groups.find((each) => each.id === id)
+        return (
           <>
-            {groups.length === 0 ? (
-              <Empty title="No dead letters.">
-                <p>
-                  Events that a service rejects appear here, with the reason. To create an example, run{' '}
-                  <code>./orderflow publish envelope-schema/fixtures/invalid/payload-problems.json --raw</code>
-                </p>
-              </Empty>
-            ) : (
-              <GroupTable groups={groups} chosen={id} />
-            )}
+            <Table
+              columns={groupColumns}
+              rows={groups}
+              keyOf={({ id }) => id}
+              cells={groupCells}
+              isCurrent={(each) => each.id === id}
+              open={({ id }) => go(hrefs.group(id))}
+              empty={<NoDeadLetters />}
+            />
             {others > 0 && (
               <p class="quiet">{counted(others, 'record')} in dead-letter topics were written by other programs.</p>
             )}
             {id !== null && !group && groups.length > 0 && (
               <p>This group no longer exists. Choose another group above.</p>
             )}
-            {group && (
-              <Entries group={group} state={params.get('state') === 'replayed' ? 'replayed' : 'open'} key={group.id} />
-            )}
+            {group && <Entries group={group} state={state} key={group.id} />}
           </>
-        )}
-      </Answer>
-      <section aria-label="Replay jobs">
-        <h2>Replay jobs</h2>
-        {jobs.value.length === 0 && (
-          <p class="quiet">Replay jobs appear here. A job continues after you close this page.</p>
-        )}
-        {jobs.value.slice(0, 10).map((job) => (
-          <JobView key={job.id} job={job} />
-        ))}
-      </section>
-    </article>
+        )
+      }}
+    </AnswerView>
   )
 }
 
-function GroupTable({ groups, chosen }: { groups: DeadLetterGroup[]; chosen: string | null }) {
-  const active = useActiveRow(groups.length, (index) => go(hrefs.group(groups[index]?.id ?? '')))
+function Jobs() {
+  const jobs = useJobs()
   return (
-    <div class="table-box">
-      <table class="stacked">
-        <Columns
-          of={['Reason', 'Event', 'Publisher', 'Rejected by', { number: 'Open' }, { number: 'Total' }, 'Newest']}
-        />
-        <tbody>
-          {groups.map((group, index) => (
-            <tr
-              key={group.id}
-              class={active === index ? 'is-active' : ''}
-              aria-current={group.id === chosen ? 'true' : undefined}
-            >
-              <td data-name="Reason">
-                <a href={hrefs.group(group.id)}>
-                  <strong>{group.reason}</strong>
-                </a>{' '}
-                {group.pointer && <code>{group.pointer}</code>} <span class="whole">{group.message}</span>
-              </td>
-              <td data-name="Event">{group.name ? `${group.name}@${group.version ?? '?'}` : '(no name)'}</td>
-              <td data-name="Publisher" class="whole">
-                {group.publisher ?? '(unknown)'}
-              </td>
-              <td data-name="Rejected by">{group.services.join(', ')}</td>
-              <td data-name="Open" class="number">
-                {group.open > 0 ? <strong>{count(group.open)}</strong> : <State kind="good">0</State>}
-              </td>
-              <td data-name="Total" class="number">
-                {count(group.entries)}
-              </td>
-              <td data-name="Newest">
-                <Time iso={group.newest} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <section aria-label="Replay jobs">
+      <h2>Replay jobs</h2>
+      {jobs.value.length === 0 && (
+        <p class="quiet">Replay jobs appear here. A job continues after you close this page.</p>
+      )}
+      {jobs.value.slice(0, 10).map((job) => (
+        <JobView key={job.id} job={job} />
+      ))}
+    </section>
   )
 }
+
+const NoDeadLetters = () => (
+  <Empty title="No dead letters.">
+    <p>
+      Events that a service rejects appear here, with the reason. To create an example, run{' '}
+      <code>./orderflow publish envelope-schema/fixtures/invalid/payload-problems.json --raw</code>
+    </p>
+  </Empty>
+)
+
+const groupColumns = [
+  ...['Reason', 'Event', ['whole', 'Publisher'], 'Rejected by'],
+  ...[['number', 'Open'], ['number', 'Total'], 'Newest'],
+] as const
+
+const groupCells = (group: DeadLetterGroup) => [
+  <>
+    <a href={hrefs.group(group.id)}>
+      <strong>{group.reason}</strong>
+    </a>{' '}
+    {group.pointer && <code>{group.pointer}</code>} <span class="whole">{group.message}</span>
+  </>,
+  group.name ? `${group.name}@${group.version ?? '?'}` : '(no name)',
+  group.publisher ?? '(unknown)',
+  group.services.join(', '),
+  group.open > 0 ? <strong>{count(group.open)}</strong> : <State kind="good">0</State>,
+  count(group.entries),
+  <Time iso={group.newest} />,
+]
 
 function Entries({ group, state }: { group: DeadLetterGroup; state: 'open' | 'replayed' }) {
   const query = { group: group.id, state, limit: 50 }
   const { state: loaded, again } = useLoad<Page<DeadLetterEntry>>(`${paths.deadLetterEntries}${queryOf(query)}`)
   const more = useSignal<{ items: DeadLetterEntry[]; next: string | null } | null>(null)
-  const loading = useTask<'more'>()
+  const loading = useTask()
   const chosen = useSignal<ReadonlySet<string>>(new Set())
   const ended = [...jobs.value.values()].filter(({ state }) => state !== 'running').length
   useEffect(() => {
@@ -134,17 +121,22 @@ function Entries({ group, state }: { group: DeadLetterGroup; state: 'open' | 're
     chosen.value = new Set()
   }, [loaded.value.data])
   const goOn = (cursor: string) =>
-    loading.run('more', async (signal) => {
+    loading.run(async (signal) => {
       const path = `${paths.deadLetterEntries}${queryOf({ ...query, cursor })}`
       const page = await get<Page<DeadLetterEntry>>(path, signal)
       more.value = { items: [...(more.value?.items ?? []), ...page.items], next: page.next }
     })
-  const choose = (id: string, isChosen: boolean) => {
-    const next = new Set(chosen.value)
-    if (isChosen) next.add(id)
-    else next.delete(id)
-    chosen.value = next
+  const select = (id: string, isChosen: boolean) => {
+    chosen.value = new Set(isChosen ? [...chosen.value, id] : [...chosen.value].filter((each) => each !== id))
   }
+  const selectBox = (id: string) => (
+    <input
+      type="checkbox"
+      aria-label={`Select ${id}`}
+      checked={chosen.value.has(id)}
+      onChange={({ currentTarget }) => select(id, currentTarget.checked)}
+    />
+  )
   return (
     <section aria-label="Entries of the group">
       <h2>
@@ -172,13 +164,19 @@ function Entries({ group, state }: { group: DeadLetterGroup; state: 'open' | 're
             return <p class="quiet">{state === 'open' ? 'All entries were replayed.' : 'No entry was replayed yet.'}</p>
           return (
             <>
-              <EntryTable items={items} chosen={chosen.value} choose={state === 'open' ? choose : null} />
+              <Table
+                columns={[...(state === 'open' ? ([['unseen', 'Select']] as const) : []), ...entryColumns]}
+                rows={items}
+                keyOf={({ id }) => id}
+                cells={(entry) => [...(state === 'open' ? [selectBox(entry.id)] : []), ...entryCells(entry)]}
+                open={({ id }) => go(hrefs.entry(id))}
+              />
               <p class="quiet">
                 {count(items.length)} of {count(page.complete.total)} shown{' '}
                 {next && (
-                  <button type="button" disabled={loading.busy.value !== null} onClick={() => goOn(next)}>
+                  <Button disabled={loading.isBusy.value} onClick={() => goOn(next)}>
                     Show more
-                  </button>
+                  </Button>
                 )}
               </p>
             </>
@@ -190,71 +188,27 @@ function Entries({ group, state }: { group: DeadLetterGroup; state: 'open' | 're
   )
 }
 
-interface Props {
-  items: DeadLetterEntry[]
-  chosen: ReadonlySet<string>
-  /** Null if entries cannot be selected. */
-  choose: ((id: string, isChosen: boolean) => void) | null
-}
+const entryColumns = [
+  ...['Entry', 'Event position', 'Rejected by'],
+  ...[['whole', 'Problem'], 'Failed', 'State'],
+] as const
 
-function EntryTable({ items, chosen, choose }: Props) {
-  const active = useActiveRow(items.length, (index) => go(hrefs.entry(items[index]?.id ?? '')))
-  return (
-    <div class="table-box">
-      <table class="stacked">
-        <Columns
-          of={[
-            ...(choose ? [{ unseen: 'Select' }] : []),
-            'Entry',
-            'Event position',
-            'Rejected by',
-            'Problem',
-            'Failed',
-            'State',
-          ]}
-        />
-        <tbody>
-          {items.map((entry, index) => (
-            <tr key={entry.id} class={active === index ? 'is-active' : ''}>
-              {choose && (
-                <td>
-                  <input
-                    type="checkbox"
-                    aria-label={`Select ${entry.id}`}
-                    checked={chosen.has(entry.id)}
-                    onChange={({ currentTarget }) => choose(entry.id, currentTarget.checked)}
-                  />
-                </td>
-              )}
-              <td data-name="Entry">
-                <a class="id" href={hrefs.entry(entry.id)} title={entry.id}>
-                  {entry.id.slice(0, 13)}
-                </a>
-              </td>
-              <td data-name="Event position">
-                <PositionLink position={entry.origin} />
-              </td>
-              <td data-name="Rejected by">
-                <RejectedBy services={entry.services} />
-              </td>
-              <td data-name="Problem" class="whole">
-                {entry.problem ? (
-                  <>
-                    <code>{entry.problem.pointer || '(document)'}</code> {entry.problem.message}
-                  </>
-                ) : (
-                  entry.reason
-                )}
-              </td>
-              <td data-name="Failed">
-                <Time iso={entry.attempts.at(-1)?.at ?? ''} />
-                {entry.attempts.length > 1 && `, ${entry.attempts.length} times`}
-              </td>
-              <td data-name="State">{entry.state}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  )
-}
+const entryCells = ({ id, origin, services, problem, reason, attempts, state }: DeadLetterEntry) => [
+  <a class="id" href={hrefs.entry(id)} title={id}>
+    {id.slice(0, 13)}
+  </a>,
+  <PositionLink position={origin} />,
+  <RejectedBy services={services} />,
+  problem ? (
+    <>
+      <code>{problem.pointer || '(document)'}</code> {problem.message}
+    </>
+  ) : (
+    reason
+  ),
+  <>
+    <Time iso={attempts.at(-1)?.at ?? ''} />
+    {attempts.length > 1 && `, ${attempts.length} times`}
+  </>,
+  state,
+]

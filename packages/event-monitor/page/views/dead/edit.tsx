@@ -5,7 +5,6 @@ import {
   type DeadLetterDetail,
   type DryRunResult,
   type Job,
-  type Problem,
   paths,
   type RecordPosition,
 } from '../../../src/api/index.ts'
@@ -16,6 +15,7 @@ import { jobs } from '../../data/stream.ts'
 import { draftOf, keepDraft } from '../../lib/drafts.ts'
 import { positionIn, positionText } from '../../lib/route.ts'
 import { ProblemBox } from '../../parts/answers.tsx'
+import { Button } from '../../parts/controls.tsx'
 import { DryRunView } from '../../parts/dry-run.tsx'
 import { Editor } from '../../parts/editor.tsx'
 import { PositionLink } from '../../parts/marks.tsx'
@@ -38,10 +38,9 @@ export function EditForm({ detail: { entry, attempt, refusals }, editable, again
   const base = useSignal({ attempt: draft ? (positionIn(draft.attempt) ?? attempt) : attempt, editable })
   const text = useSignal(draft?.text ?? editable)
   const check = useSignal<CheckResult | null>(null)
-  const isChecking = useSignal(false)
-  const checkProblem = useSignal<Problem | null>(null)
-  const trial = useTask<'dry-run'>()
-  const sending = useTask<'sending'>()
+  const checking = useTask()
+  const trial = useTask()
+  const sending = useTask()
   const dryRun = useSignal<DryRunResult | null>(null)
   const started = useSignal<{ job: Job; attempt: string } | null>(null)
   const isKept = useSignal(true)
@@ -58,29 +57,14 @@ export function EditForm({ detail: { entry, attempt, refusals }, editable, again
 
   useEffect(() => {
     if (!may('events:operate')) return
-    const controller = new AbortController()
+    checking.cancel()
     check.value = null
-    checkProblem.value = null
-    isChecking.value = isReadable && !isStale
     if (!isReadable || isStale) return
-    const { signal } = controller
-    const timer = setTimeout(
-      async () => {
-        try {
-          const checked = await post<CheckResult>(paths.deadLetterCheck(entry.id), request, { signal })
-          if (!signal.aborted) check.value = checked
-        } catch (error) {
-          if (!signal.aborted) checkProblem.value = asProblem(error)
-        } finally {
-          if (!signal.aborted) isChecking.value = false
-        }
-      },
-      check.value === null && !isEdited ? 0 : pause,
-    )
-    return () => {
-      clearTimeout(timer)
-      controller.abort()
+    const act = async (signal: AbortSignal) => {
+      const checked = await post<CheckResult>(paths.deadLetterCheck(entry.id), request, { signal })
+      if (!signal.aborted) check.value = checked
     }
+    void checking.run(act, isEdited ? pause : 0)
   }, [text.value, base.value, isStale, may('events:operate')])
 
   const job = started.value && (jobs.value.get(started.value.job.id) ?? started.value.job)
@@ -97,7 +81,6 @@ export function EditForm({ detail: { entry, attempt, refusals }, editable, again
   const change = (next: string) => {
     text.value = next
     trial.cancel()
-    trial.problem.value = null
     dryRun.value = null
     const made = next === base.value.editable ? null : { attempt: positionText(base.value.attempt), text: next }
     isKept.value = keepDraft(sessionStorage, entry.id, made)
@@ -112,7 +95,7 @@ export function EditForm({ detail: { entry, attempt, refusals }, editable, again
     change(text.value)
   }
   const send = () =>
-    sending.run('sending', async () => {
+    sending.run(async () => {
       try {
         const job = await replay({ entries: [entry.id], ...request })
         started.value = { job, attempt: positionText(request.attempt) }
@@ -124,8 +107,8 @@ export function EditForm({ detail: { entry, attempt, refusals }, editable, again
     })
   const origin = base.value.attempt
   const isReady = check.value?.isReady === true
-  const isBusy = isChecking.value || trial.busy.value !== null || sending.busy.value !== null
-  const problems = [checkProblem, trial.problem, sending.problem].flatMap(({ value }) => value ?? [])
+  const isBusy = [checking, trial, sending].some((task) => task.isBusy.value)
+  const problems = [checking, trial, sending].flatMap(({ problem }) => problem.value ?? [])
   const result = dryRun.value ?? check.value?.dryRun
   return (
     <section class="edit" aria-label="Edit and replay">
@@ -162,9 +145,7 @@ export function EditForm({ detail: { entry, attempt, refusals }, editable, again
                 {isKept.value
                   ? 'Edited. This tab keeps your edit until you replay or discard it.'
                   : 'Edited. This browser cannot store your edit. Stay on this page until you have replayed it.'}{' '}
-                <button type="button" onClick={startOver}>
-                  Discard
-                </button>
+                <Button onClick={startOver}>Discard</Button>
               </>
             ) : (
               editable && 'This is the failed event. Correct it here.'
@@ -172,31 +153,35 @@ export function EditForm({ detail: { entry, attempt, refusals }, editable, again
           </p>
         </div>
         <div>
-          <CheckView check={check.value} isChecking={isChecking.value} isReadable={isReadable} refusals={refusals} />
+          <CheckView
+            check={check.value}
+            isChecking={checking.isBusy.value}
+            isReadable={isReadable}
+            refusals={refusals}
+          />
           {problems.map((problem) => (
             <ProblemBox problem={problem} key={problem.title} />
           ))}
           <div class="actions">
-            <button
-              type="button"
-              disabled={isBusy || !isReadable || !may('events:operate')}
+            <Button
+              needs="events:operate"
+              disabled={isBusy || !isReadable}
               onClick={() =>
-                trial.run('dry-run', async (signal) => {
+                trial.run(async (signal) => {
                   const result = await post<DryRunResult>(paths.dryRun, { position: origin, ...edited }, { signal })
                   if (!signal.aborted) dryRun.value = result
                 })
               }
             >
-              {trial.busy.value ? 'Asking the services…' : 'Dry run'}
-            </button>
-            <button
-              type="button"
+              {trial.isBusy.value ? 'Asking the services…' : 'Dry run'}
+            </Button>
+            <Button
               class="main"
               disabled={!isReady || isStale || isBusy || (job !== null && !isOver) || isReplayed}
               onClick={send}
             >
-              {sending.busy.value ? 'Replaying…' : isEdited ? 'Replay as edited' : 'Replay unchanged'}
-            </button>
+              {sending.isBusy.value ? 'Replaying…' : isEdited ? 'Replay as edited' : 'Replay unchanged'}
+            </Button>
             {!may('events:operate') && <span class="quiet">Replaying needs the scope events:operate.</span>}
           </div>
           {job && <JobView job={job} />}
@@ -229,12 +214,8 @@ const StaleEdit = ({ edited, newest, discard, useForNewest }: StaleProps) => (
       <PositionLink position={newest} />, and may have failed for another reason.
     </p>
     <div class="actions">
-      <button type="button" onClick={useForNewest}>
-        Use my edit for the newest attempt
-      </button>
-      <button type="button" onClick={discard}>
-        Discard my edit
-      </button>
+      <Button onClick={useForNewest}>Use my edit for the newest attempt</Button>
+      <Button onClick={discard}>Discard my edit</Button>
     </div>
   </div>
 )

@@ -1,24 +1,23 @@
 import { useSignal } from '@preact/signals'
 import type { DeadLetterGroup, Job, Problem } from '../../../src/api/index.ts'
-import { may } from '../../data/api.ts'
 import { asProblem, useTask } from '../../data/load.ts'
 import { replay, stop } from '../../data/replay.ts'
 import { jobs } from '../../data/stream.ts'
 import { count, counted, duration } from '../../lib/format.ts'
 import { hrefs } from '../../lib/route.ts'
 import { ProblemBox } from '../../parts/answers.tsx'
-import { Dialog } from '../../parts/dialog.tsx'
+import { Button, Dialog } from '../../parts/controls.tsx'
 import { PositionLink, State, Time } from '../../parts/marks.tsx'
 
 export function ReplayMany({ group, chosen }: { group: DeadLetterGroup; chosen: string[] }) {
   const isAsking = useSignal(false)
   const perSecond = useSignal(50)
-  const { busy, problem, run } = useTask<'beginning'>()
+  const { isBusy, problem, run } = useTask()
   const started = useSignal<Job | null>(null)
   const many = chosen.length || group.open
   const send = (event: Event) => {
     event.preventDefault()
-    void run('beginning', async (signal) => {
+    void run(async (signal) => {
       const what = chosen.length > 0 ? { entries: chosen } : { group: group.id }
       const job = await replay({ ...what, perSecond: perSecond.value })
       if (signal.aborted) return
@@ -29,14 +28,9 @@ export function ReplayMany({ group, chosen }: { group: DeadLetterGroup; chosen: 
   const job = started.value && (jobs.value.get(started.value.id) ?? started.value)
   return (
     <>
-      <button
-        type="button"
-        disabled={many === 0 || !may('events:operate')}
-        title={may('events:operate') ? undefined : 'This action needs the scope events:operate'}
-        onClick={() => (isAsking.value = true)}
-      >
+      <Button needs="events:operate" disabled={many === 0} onClick={() => (isAsking.value = true)}>
         {chosen.length > 0 ? `Replay ${chosen.length} selected…` : `Replay all ${group.open} open…`}
-      </button>
+      </Button>
       {job && (
         <div class="own-job">
           <JobView job={job} />
@@ -66,8 +60,8 @@ export function ReplayMany({ group, chosen }: { group: DeadLetterGroup; chosen: 
             </p>
             {problem.value && <ProblemBox problem={problem.value} />}
             <div class="actions">
-              <button type="submit" class="main" disabled={busy.value !== null}>
-                {busy.value ? 'Starting…' : `Replay ${counted(many, 'event')}`}
+              <button type="submit" class="main" disabled={isBusy.value}>
+                {isBusy.value ? 'Starting…' : `Replay ${counted(many, 'event')}`}
               </button>
             </div>
           </form>
@@ -102,11 +96,7 @@ export function JobView({ job }: { job: Job }) {
           {job.total > 1 && `, ${job.perSecond} per second`}
           {job.edited && ', edited'}
         </span>
-        {job.state === 'running' && (
-          <button type="button" onClick={end}>
-            Stop
-          </button>
-        )}
+        {job.state === 'running' && <Button onClick={end}>Stop</Button>}
       </div>
       <p role="status">
         {count(job.replayed)} replayed, {count(job.refused)} refused, {count(job.done)} already replayed
@@ -127,17 +117,9 @@ function Outcomes({ job: { outcomes, total } }: { job: Job }) {
           <a class="id" href={hrefs.entry(entry)}>
             {entry.slice(0, 8)}
           </a>{' '}
-          {result === 'replayed' && as && (
-            <>
-              replayed as <PositionLink position={as} />
-            </>
-          )}
-          {result === 'done' && as && (
-            <>
-              already replayed as <PositionLink position={as} />
-            </>
-          )}
           {result === 'refused' && <span class="mark bad">refused: {why.join('; ')}</span>}
+          {result !== 'refused' && as && `${result === 'done' ? 'already replayed' : 'replayed'} as `}
+          {result !== 'refused' && as && <PositionLink position={as} />}
         </li>
       ))}
     </ul>

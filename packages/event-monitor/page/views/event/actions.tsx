@@ -7,52 +7,45 @@ import {
   type RecordPosition,
   type Revealed,
 } from '../../../src/api/index.ts'
-import { may, me, post } from '../../data/api.ts'
+import { me, post } from '../../data/api.ts'
 import { useTask } from '../../data/load.ts'
 import { counted } from '../../lib/format.ts'
 import { ProblemBox } from '../../parts/answers.tsx'
-import { Dialog } from '../../parts/dialog.tsx'
+import { Button, Dialog } from '../../parts/controls.tsx'
 import { DryRunView } from '../../parts/dry-run.tsx'
 import { JsonView } from '../../parts/json-view.tsx'
 import { SaveFixture } from './fixture.tsx'
 
 export function Actions({ detail }: { detail: EventDetail }) {
   const { position } = detail.row
-  const { busy, problem, run } = useTask<'dry-run'>()
+  const { isBusy, problem, run } = useTask()
   const dryRun = useSignal<DryRunResult | null>(null)
   const isAsking = useSignal(false)
   const revealed = useSignal<Revealed | null>(null)
   return (
     <>
       <div class="actions">
-        <button
-          type="button"
-          disabled={busy.value !== null || !may('events:operate')}
-          title={
-            may('events:operate')
-              ? 'Shows the effects of this event without publishing it'
-              : 'This action needs the scope events:operate'
-          }
+        <Button
+          needs="events:operate"
+          disabled={isBusy.value}
+          title="Shows the effects of this event without publishing it"
           onClick={() =>
-            run('dry-run', async (signal) => {
+            run(async (signal) => {
               dryRun.value = await post<DryRunResult>(paths.dryRun, { position }, { signal })
             })
           }
         >
-          {busy.value === 'dry-run' ? 'Asking the services…' : 'Dry run'}
-        </button>
+          {isBusy.value ? 'Asking the services…' : 'Dry run'}
+        </Button>
         <SaveFixture position={position} />
         {(detail.masked.length > 0 || detail.document === null) && (
-          <button
-            type="button"
-            disabled={!may('events:reveal')}
-            title={
-              may('events:reveal') ? 'Your name and reason are recorded' : 'This action needs the scope events:reveal'
-            }
+          <Button
+            needs="events:reveal"
+            title="Your name and reason are recorded"
             onClick={() => (isAsking.value = true)}
           >
             Reveal {detail.document === null ? 'original' : counted(detail.masked.length, 'masked value')}…
-          </button>
+          </Button>
         )}
       </div>
       {problem.value && <ProblemBox problem={problem.value} />}
@@ -85,10 +78,10 @@ interface Props {
 
 function Reveal({ position, close, onRevealed }: Props) {
   const reason = useSignal('')
-  const { busy, problem, run } = useTask<'recording'>()
+  const { isBusy, problem, run } = useTask()
   const submit = (event: Event) => {
     event.preventDefault()
-    void run('recording', async (signal) => {
+    void run(async (signal) => {
       const revealed = await post<Revealed>(paths.reveal(position), { reason: reason.value.trim() }, { signal })
       // The user may have closed the dialog, or opened another event.
       if (!signal.aborted) onRevealed(revealed)
@@ -115,8 +108,8 @@ function Reveal({ position, close, onRevealed }: Props) {
         </label>
         {problem.value && <ProblemBox problem={problem.value} />}
         <div class="actions">
-          <button type="submit" class="main" disabled={isShort || busy.value !== null}>
-            {busy.value ? 'Recording…' : 'Record and show'}
+          <button type="submit" class="main" disabled={isShort || isBusy.value}>
+            {isBusy.value ? 'Recording…' : 'Record and show'}
           </button>
           {isShort && <span class="quiet">Enter at least three characters.</span>}
         </div>
@@ -142,9 +135,7 @@ function RevealedView({ revealed, hide }: { revealed: Revealed; hide: () => void
     <section class="revealed card" aria-label="Revealed">
       <header>
         <h2>Revealed: personal values</h2>
-        <button type="button" onClick={hide}>
-          Hide
-        </button>
+        <Button onClick={hide}>Hide</Button>
       </header>
       {revealed.document !== null ? (
         <JsonView label="Revealed document" document={revealed.document} />

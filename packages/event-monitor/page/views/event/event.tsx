@@ -8,7 +8,7 @@ import { counted } from '../../lib/format.ts'
 import { hrefs, positionText } from '../../lib/route.ts'
 import { Answer, Empty } from '../../parts/answers.tsx'
 import { PositionLink, TypeName, ValidityMark } from '../../parts/marks.tsx'
-import { CompletenessLine, type View } from '../../parts/view.tsx'
+import { AnswerView, CompletenessLine, type View } from '../../parts/view.tsx'
 import { EventPanel, eventOf } from './panel.tsx'
 
 export const EventView: View<'event'> = ({ route: { position } }) => {
@@ -48,15 +48,13 @@ export const EventView: View<'event'> = ({ route: { position } }) => {
   )
 }
 
-function Neighbour({
-  position,
-  text,
-  hint,
-}: {
+interface NeighbourProps {
   position: EventDetail['previous'] | undefined
   text: string
   hint: string
-}) {
+}
+
+function Neighbour({ position, text, hint }: NeighbourProps) {
   if (!position) return <span class="quiet">{text}</span>
   return (
     <a href={hrefs.event(position)} title={`${positionText(position)} (${hint})`}>
@@ -65,44 +63,42 @@ function Neighbour({
   )
 }
 
+export const IdView: View<'id'> = ({ route: { id } }) => (
+  <AnswerView<RecordPositions>
+    title={`Id ${id}`}
+    heading={['Id ', <span class="id">{id}</span>]}
+    path={paths.id(id)}
+    everyMs={5000}
+    shown={({ positions }) => counted(positions.length, 'record')}
+    missing={
+      <Empty title="The index has no record with this Id.">
+        <p>
+          This id may belong to a <a href={hrefs.conversation(id)}>conversation</a>, or be{' '}
+          <a href={`/?guid=${encodeURIComponent(id)}`}>a value in a Payload</a>.
+        </p>
+      </Empty>
+    }
+  >
+    {({ positions }) => <Positions positions={positions} />}
+  </AnswerView>
+)
+
 /** Lists the records with an Id. If there is only one record, opens it. */
-export const IdView: View<'id'> = ({ route: { id } }) => {
-  const { state, again } = useLoad<RecordPositions>(paths.id(id), 5000)
-  const { data } = state.value
-  useTitle(`Id ${id}`)
+function Positions({ positions }: Pick<RecordPositions, 'positions'>) {
   useEffect(() => {
-    const [only, second] = data?.positions ?? []
+    const [only, second] = positions
     if (only && !second) go(hrefs.event(only), 'replace')
-  }, [data])
+  }, [positions])
   return (
-    <article class="page">
-      <CompletenessLine complete={data?.complete} shown={data ? counted(data.positions.length, 'record') : undefined} />
-      <h1>
-        Id <span class="id">{id}</span>
-      </h1>
-      {!data && state.value.problem?.status === 404 ? (
-        <Empty title="The index has no record with this Id.">
-          <p>
-            This id may belong to a <a href={hrefs.conversation(id)}>conversation</a>, or be{' '}
-            <a href={`/?guid=${encodeURIComponent(id)}`}>a value in a Payload</a>.
-          </p>
-        </Empty>
-      ) : (
-        <Answer of={state.value} again={again}>
-          {({ positions }) => (
-            <>
-              <p>The log has {positions.length} records with this Id. Each service handles the event only once.</p>
-              <ul>
-                {positions.map((position) => (
-                  <li key={positionText(position)}>
-                    <PositionLink position={position} />
-                  </li>
-                ))}
-              </ul>
-            </>
-          )}
-        </Answer>
-      )}
-    </article>
+    <>
+      <p>The log has {positions.length} records with this Id. Each service handles the event only once.</p>
+      <ul>
+        {positions.map((position) => (
+          <li key={positionText(position)}>
+            <PositionLink position={position} />
+          </li>
+        ))}
+      </ul>
+    </>
   )
 }

@@ -3,19 +3,19 @@ import { type Fixture, paths, type RecordPosition } from '../../../src/api/index
 import { get } from '../../data/api.ts'
 import { useTask } from '../../data/load.ts'
 import { ProblemBox } from '../../parts/answers.tsx'
+import { Button } from '../../parts/controls.tsx'
 
 /** The button that downloads an event as a fixture, and then names the folder for the file. */
 export function SaveFixture({ position }: { position: RecordPosition }) {
-  const { busy, problem, run } = useTask<'fixture'>()
+  const { isBusy, problem, run } = useTask()
   const saved = useSignal<Fixture | null>(null)
   return (
     <>
-      <button
-        type="button"
-        disabled={busy.value !== null}
+      <Button
+        disabled={isBusy.value}
         title="Downloads the event with example values, as a test of the service that received it"
         onClick={() =>
-          run('fixture', async (signal) => {
+          run(async (signal) => {
             saved.value = null
             const fixture = await get<Fixture>(paths.fixture(position), signal)
             download(fixture)
@@ -24,7 +24,7 @@ export function SaveFixture({ position }: { position: RecordPosition }) {
         }
       >
         Save as fixture
-      </button>
+      </Button>
       {saved.value && <Hint fixture={saved.value} />}
       {problem.value && <ProblemBox problem={problem.value} />}
     </>

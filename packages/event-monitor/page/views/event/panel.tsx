@@ -1,6 +1,6 @@
 import type { EventDetail, EventRow } from '../../../src/api/index.ts'
 import { bytes, duration } from '../../lib/format.ts'
-import { hrefs, isNote } from '../../lib/route.ts'
+import { hrefs, isNote, positionText } from '../../lib/route.ts'
 import { FaultList, JsonView } from '../../parts/json-view.tsx'
 import { PositionLink, publisherOf, RejectedBy, State, Time, TypeName, ValidityMark } from '../../parts/marks.tsx'
 import { Actions } from './actions.tsx'
@@ -11,7 +11,7 @@ export function EventPanel({ detail }: { detail: EventDetail }) {
     <div class="event-panel">
       <div class="event-main">
         <Facts row={row} detail={detail} />
-        <Actions detail={detail} key={`${row.position.topic}/${row.position.partition}/${row.position.offset}`} />
+        <Actions detail={detail} key={positionText(row.position)} />
         <h2>Document</h2>
         {documentNote !== null && <p>{documentNote}</p>}
         {document !== null ? (
@@ -160,15 +160,11 @@ function Trust({ detail: { trust } }: { detail: EventDetail }) {
       <p>
         <State kind={kind}>{text}</State>
       </p>
-      {trust.refusal ? (
-        <p>
-          <State kind="bad">rejected: {trust.refusal}</State>
-        </p>
-      ) : (
-        <p>
-          <State kind="good">this publisher is allowed to publish this event</State>
-        </p>
-      )}
+      <p>
+        <State kind={trust.refusal ? 'bad' : 'good'}>
+          {trust.refusal ? `rejected: ${trust.refusal}` : 'this publisher is allowed to publish this event'}
+        </State>
+      </p>
     </section>
   )
 }
@@ -177,7 +173,7 @@ function EventLines({ rows }: { rows: EventRow[] }) {
   return (
     <ul class="event-lines">
       {rows.map((row) => (
-        <li key={`${row.position.topic}/${row.position.partition}/${row.position.offset}`}>
+        <li key={positionText(row.position)}>
           <Time iso={row.at} isClock />{' '}
           <strong>
             <TypeName row={row} />

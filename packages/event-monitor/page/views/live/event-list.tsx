@@ -1,21 +1,36 @@
 import { useComputed, useSignal } from '@preact/signals'
-import { useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { EventFilter, EventRow } from '../../../src/api/index.ts'
 import { useKeys } from '../../data/commands.ts'
 import { go } from '../../data/location.ts'
 import { searchOf } from '../../lib/filters.ts'
 import { count } from '../../lib/format.ts'
 import { hrefs, isNote, positionText } from '../../lib/route.ts'
-import type { Line } from '../../lib/rows.ts'
+import { type Line, scrolledTo, windowOf } from '../../lib/rows.ts'
 import { Empty, TryDemo } from '../../parts/answers.tsx'
 import { ConversationLink, PositionLink, publisherOf, Time, TypeName, ValidityMark } from '../../parts/marks.tsx'
-import { VirtualRows } from '../../parts/tables.tsx'
+import { useViewport } from '../../parts/tables.tsx'
 import { useMedia } from '../../parts/view.tsx'
 import type { LiveSession } from './session.ts'
 
+/** Pixels. */
+const headHeight = 28
+
 const columns = ['Time', 'Event', 'Validity', 'Publisher', 'Record', 'Conversation']
 
-export function EventList({ session, filter }: { session: LiveSession; filter: EventFilter }) {
+interface ListProps {
+  session: LiveSession
+  filter: EventFilter
+}
+
+export const EventList = ({ session, filter }: ListProps) =>
+  session.isReady.value && session.lines.value.length === 0 ? (
+    <Nothing isFiltered={Object.keys(filter).length > 0} />
+  ) : (
+    <Rows session={session} filter={filter} />
+  )
+
+function Rows({ session, filter }: ListProps) {
   const isNarrow = useMedia('(max-width: 800px)')
   const scroller = useRef<HTMLDivElement>(null)
   /** The position of the active row. The row stays active while other rows arrive. */
@@ -63,7 +78,20 @@ export function EventList({ session, filter }: { session: LiveSession; filter: E
       return true
     },
   })
-  if (session.isReady.value && lines.length === 0) return <Nothing isFiltered={Object.keys(filter).length > 0} />
+  const rowHeight = isNarrow ? 58 : 30
+  const { viewport, read } = useViewport(scroller, ({ scrollTop, clientHeight, scrollHeight }) => {
+    if (scrollTop > 4) session.stop()
+    else if (!wasStoppedByPointer.current && chosen.value === null && !scroller.current?.matches(':hover'))
+      session.goOn()
+    if (scrollTop > 4 && scrollTop + clientHeight > scrollHeight - 600) void session.goBack()
+  })
+  const { first, end, before, total } = windowOf({ count: lines.length, rowHeight, ...viewport })
+  useLayoutEffect(() => {
+    const element = scroller.current
+    if (!element || active.value < 0) return
+    const height = element.clientHeight - headHeight
+    element.scrollTop = scrolledTo(active.value, { rowHeight, top: element.scrollTop, height })
+  }, [active.value])
   return (
     <div
       class="list"
@@ -77,9 +105,17 @@ export function EventList({ session, filter }: { session: LiveSession; filter: E
         wasStoppedByPointer.current = false
       }}
     >
-      <VirtualRows
-        label="Events, newest first"
-        head={
+      <div
+        class="grid"
+        role="grid"
+        aria-label="Events, newest first"
+        aria-rowcount={lines.length + 1}
+        aria-activedescendant={active.value >= first && active.value < end ? `row-${active.value}` : undefined}
+        tabIndex={0}
+        ref={scroller}
+        onScroll={read}
+      >
+        <div class="grid-head" role="rowgroup">
           <div class="event-row head" role="row">
             {columns.map((column) => (
               <span key={column} role="columnheader">
@@ -87,23 +123,15 @@ export function EventList({ session, filter }: { session: LiveSession; filter: E
               </span>
             ))}
           </div>
-        }
-        count={lines.length}
-        rowHeight={isNarrow ? 58 : 30}
-        active={active.value}
-        idOf={(index) => `row-${index}`}
-        scroller={scroller}
-        onScroll={({ top, isAtEnd }) => {
-          if (top > 4) session.stop()
-          else if (!wasStoppedByPointer.current && chosen.value === null && !scroller.current?.matches(':hover'))
-            session.goOn()
-          if (isAtEnd && top > 4) void session.goBack()
-        }}
-        row={(index) => {
-          const line = lines[index]
-          return line && <LineRow line={line} index={index} isActive={index === active.value} filter={filter} />
-        }}
-      />
+        </div>
+        <div class="grid-body" role="rowgroup" style={{ height: `${total}px` }}>
+          <div class="grid-rows" role="presentation" style={{ transform: `translateY(${before}px)` }}>
+            {lines.slice(first, end).map((line, index) => (
+              <LineRow line={line} index={first + index} isActive={first + index === active.value} filter={filter} />
+            ))}
+          </div>
+        </div>
+      </div>
       {session.older.value === 'loading' && <p class="list-foot">Loading older events…</p>}
       {session.older.value === 'end' && session.isReady.value && (
         <p class="list-foot">The index has no older events{Object.keys(filter).length > 0 && ' for these filters'}.</p>
@@ -150,9 +178,29 @@ function LineRow({ line, index, isActive, filter }: Props) {
     )
   }
   const { row } = line
+  const { position, name, problem, validity, correlationId } = row
+  const what = (
+    <>
+      <TypeName row={row} />
+      {problem && (
+        <span class="why">
+          {' '}
+          {problem.pointer || ''} {problem.message}
+        </span>
+      )}
+    </>
+  )
+  const cells = [
+    ['at', <Time iso={row.at} isClock />],
+    ['what', what, name ?? undefined],
+    ['validity', <ValidityMark validity={validity} />],
+    ['who', publisherOf(row), publisherOf(row)],
+    ['where', <PositionLink position={position} />],
+    ['conversation', !isNote(row) && <ConversationLink id={correlationId} />],
+  ] as const
   const open = (event: MouseEvent) => {
     if ((event.target as Element).closest('a') || getSelection()?.type === 'Range') return
-    go(hrefs.event(row.position))
+    go(hrefs.event(position))
   }
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: keyboard users can open the active row with Enter, or follow its link
@@ -163,30 +211,11 @@ function LineRow({ line, index, isActive, filter }: Props) {
       aria-selected={isActive}
       onClick={open}
     >
-      <span role="gridcell" class="at">
-        <Time iso={row.at} isClock />
-      </span>
-      <span role="gridcell" class="what" title={row.name ?? undefined}>
-        <TypeName row={row} />
-        {row.problem && (
-          <span class="why">
-            {' '}
-            {row.problem.pointer || ''} {row.problem.message}
-          </span>
-        )}
-      </span>
-      <span role="gridcell" class="validity">
-        <ValidityMark validity={row.validity} />
-      </span>
-      <span role="gridcell" class="who" title={publisherOf(row)}>
-        {publisherOf(row)}
-      </span>
-      <span role="gridcell" class="where">
-        <PositionLink position={row.position} />
-      </span>
-      <span role="gridcell" class="conversation">
-        {!isNote(row) && <ConversationLink id={row.correlationId} />}
-      </span>
+      {cells.map(([name, content, title]) => (
+        <span key={name} role="gridcell" class={name} title={title}>
+          {content}
+        </span>
+      ))}
     </div>
   )
 }

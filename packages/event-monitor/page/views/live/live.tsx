@@ -6,9 +6,10 @@ import { useTitle } from '../../data/announce.ts'
 import { useKeys } from '../../data/commands.ts'
 import { go, search } from '../../data/location.ts'
 import { chipsOf, type FacetKey, filterOf, isChosen, searchOf, toggled } from '../../lib/filters.ts'
-import { count, counted, shownOf } from '../../lib/format.ts'
+import { count, counted, moment, shownOf } from '../../lib/format.ts'
 import { hrefs } from '../../lib/route.ts'
 import { ProblemBox } from '../../parts/answers.tsx'
+import { Button, Choices } from '../../parts/controls.tsx'
 import { Breakable } from '../../parts/marks.tsx'
 import { RateStrip } from '../../parts/rate-strip.tsx'
 import { CompletenessLine, useMedia, type View } from '../../parts/view.tsx'
@@ -63,9 +64,9 @@ function Counters({ session }: { session: LiveSession }) {
     )
   return (
     <div class="counters">
-      <button type="button" class={waiting === null ? 'pause' : 'pause is-stopped'} onClick={toggle} title="Space">
+      <Button class={waiting === null ? 'pause' : 'pause is-stopped'} onClick={toggle} title="Space">
         {waiting === null ? '‖ Pause' : `▶ ${count(waiting)} new: continue`}
-      </button>
+      </Button>
       <span>
         <strong>{count(matched)}</strong> events since you opened this view
       </span>
@@ -127,16 +128,7 @@ function Times({ filter, seconds }: { filter: EventFilter; seconds: number }) {
   return (
     <div class="times">
       <span class="spans" role="group" aria-label="Time range of the chart">
-        {spans.map(([each, text]) => (
-          <button
-            type="button"
-            key={each}
-            aria-pressed={isSpan && each === seconds}
-            onClick={() => go(withSpan(filter, each))}
-          >
-            {text}
-          </button>
-        ))}
+        <Choices of={spans} chosen={isSpan ? seconds : undefined} choose={(each) => go(withSpan(filter, each))} />
       </span>
       <details class="from-to">
         <summary>Time range</summary>
@@ -156,11 +148,7 @@ function withSpan({ from: _, to: __, ...filter }: EventFilter, seconds: number):
   return seconds === 600 ? `/${query}` : `/${query || '?'}${query ? '&' : ''}seconds=${seconds}`
 }
 
-function localOf(iso: string | undefined): string {
-  if (!iso) return ''
-  const date = new Date(iso)
-  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 19)
-}
+const localOf = (iso: string | undefined) => (iso ? moment(iso).replace(' ', 'T') : '')
 
 const titles: [FacetKey, string][] = [
   ['validity', 'Validity'],
@@ -204,8 +192,7 @@ function Facet({ name, title, values, filter }: FacetProps) {
       <ul>
         {shown.map(({ value, count: many }) => (
           <li key={value}>
-            <button
-              type="button"
+            <Button
               aria-pressed={isChosen(filter, name, value)}
               onClick={() => go(`/${searchOf(toggled(filter, name, value))}`)}
             >
@@ -213,14 +200,14 @@ function Facet({ name, title, values, filter }: FacetProps) {
                 <Breakable text={value} />
               </span>
               <span class="many">{count(many)}</span>
-            </button>
+            </Button>
           </li>
         ))}
       </ul>
       {values.length > few && (
-        <button type="button" class="more" onClick={() => (isWhole.value = !isWhole.value)}>
+        <Button class="more" onClick={() => (isWhole.value = !isWhole.value)}>
           {isWhole.value ? 'Show fewer' : `Show ${values.length - few} more`}
-        </button>
+        </Button>
       )}
     </section>
   )

@@ -1,7 +1,6 @@
 import { rmSync } from 'node:fs'
-import { DatabaseSync } from 'node:sqlite'
-import { lockTimeoutMs } from '../segment.ts'
-import { isDamaged, Statements, transaction } from '../sqlite.ts'
+import type { DatabaseSync } from 'node:sqlite'
+import { isDamaged, openDatabase, Statements, transaction, versionOf } from '../sqlite.ts'
 
 /**
  * The list of dead letters, which derives from the segments of dead letters. Their bodies stay in these segments.
@@ -54,36 +53,7 @@ export interface EntriesFile {
 
 /** Opens the file, or creates it. Replaces a damaged file, and a file of another version. */
 export function openEntriesFile(file: string): EntriesFile {
-  try {
-    const opened = open(file)
-    if (opened) return opened
-  } catch (error) {
-    if (!isDamaged(error)) throw error
-  }
-  removeEntriesFile(file)
-  return open(file) as EntriesFile
-}
-
-export function removeEntriesFile(file: string): void {
-  for (const end of ['', '-journal']) rmSync(`${file}${end}`, { force: true })
-}
-
-/** Returns undefined if the file has another version. */
-function open(file: string): EntriesFile | undefined {
-  const database = new DatabaseSync(file, { timeout: lockTimeoutMs })
-  try {
-    // Without a write-ahead log, the file can be read on a full disk.
-    database.exec('PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -4000')
-    const { user_version: found } = database.prepare('PRAGMA user_version').get() as { user_version: number }
-    if (found === 0) transaction(database, () => database.exec(schema))
-    else if (found !== version) {
-      database.close()
-      return undefined
-    }
-  } catch (error) {
-    database.close()
-    throw error
-  }
+  const database = opened(file)
   const statements = new Statements(database)
   return {
     all: <Row>(sql: string, ...values: Value[]) => statements.get(sql).all(...values) as Row[],
@@ -91,4 +61,26 @@ function open(file: string): EntriesFile | undefined {
     change: (work) => transaction(database, work),
     close: () => database.close(),
   }
+}
+
+function opened(file: string): DatabaseSync {
+  try {
+    const database = openDatabase(file, prepare)
+    if (versionOf(database) === version) return database
+    database.close()
+  } catch (error) {
+    if (!isDamaged(error)) throw error
+  }
+  removeEntriesFile(file)
+  return openDatabase(file, prepare)
+}
+
+function prepare(database: DatabaseSync): void {
+  // Without a write-ahead log, the file can be read on a full disk.
+  database.exec('PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -4000')
+  if (versionOf(database) === 0) transaction(database, () => database.exec(schema))
+}
+
+export function removeEntriesFile(file: string): void {
+  for (const end of ['', '-journal']) rmSync(`${file}${end}`, { force: true })
 }

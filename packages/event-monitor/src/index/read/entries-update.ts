@@ -102,18 +102,15 @@ function hasSource(dead: readonly ReadSegment[], { seq, source }: EntriesState):
 
 function cleared(file: EntriesFile): EntriesState {
   file.change(() => {
-    for (const table of ['causes', 'items', 'links', 'groups'] as const) file.run(clear[table])
-    file.run("UPDATE state SET seq = 0, others = 0, source = '', readUpTo = '[]'")
+    for (const sql of clear) file.run(sql)
   })
   return stateOf(file)
 }
 
-const clear = {
-  causes: 'DELETE FROM causes',
-  items: 'DELETE FROM items',
-  links: 'DELETE FROM links',
-  groups: 'DELETE FROM groups',
-}
+const clear = [
+  ...['DELETE FROM causes', 'DELETE FROM items', 'DELETE FROM links', 'DELETE FROM groups'],
+  "UPDATE state SET seq = 0, others = 0, source = '', readUpTo = '[]'",
+]
 
 function newRows(dead: readonly ReadSegment[], seq: number): { segment: ReadSegment; row: EventTuple }[] {
   const rows: { segment: ReadSegment; row: EventTuple }[] = []

@@ -7,22 +7,12 @@ import type { EventDetail, EventFilter, EventRow, Facets, Gap, RecordPosition } 
 import { conversationOf, type ServiceRole } from '../../model/conversation.ts'
 import { facetsOf } from '../../model/counts.ts'
 import { entryView, faultsOf, type Rejection } from '../../model/dead-letters.ts'
+import type { KindCount } from '../../model/kind.ts'
 import { type Indexed, indexedIds, rowOf } from '../../model/row.ts'
-import type { Body } from '../record.ts'
 import type { SegmentFacts } from '../segment.ts'
 import { DeadLetterBook } from './dead-letters.ts'
 import { eventOf, Unanswered } from './missing.ts'
-import {
-  countByTime,
-  countKinds,
-  eventAbout,
-  eventsAt,
-  findRows,
-  type KindCount,
-  queryOf,
-  withGuid,
-  withKey,
-} from './search.ts'
+import { countByTime, countKinds, eventAbout, eventsAt, findRows, queryOf, withGuid, withKey } from './search.ts'
 import { Segments } from './segments.ts'
 
 const maxConversation = 5_000
@@ -105,7 +95,6 @@ export function createReads(reactions: readonly Reaction[]) {
       return {
         row,
         body: record.body,
-        at: record.at,
         cause: row.of ? (failed ? rowOf(failed) : null) : row.causationId ? (causeOf(row.causationId) ?? null) : null,
         effects: related.filter(({ causationId, id }) => causationId === row.id && id !== row.id).slice(0, maxEffects),
         deadLetters,
@@ -156,10 +145,6 @@ export function createReads(reactions: readonly Reaction[]) {
     row(position: RecordPosition): EventRow | undefined {
       const [record] = eventsAt(segments, position)
       return record && rowOf(record)
-    },
-
-    body(position: RecordPosition): Body | undefined {
-      return eventsAt(segments, position)[0]?.body
     },
 
     positions(id: string): RecordPosition[] {
@@ -242,21 +227,10 @@ export function createReads(reactions: readonly Reaction[]) {
       ids ? book.chosen(ids) : { chosen: book.openIn(group), unknown: undefined },
 
     gaps(): Gap[] {
-      const rows = segments
-        .all()
-        .flatMap((segment) =>
-          segment.all<{ topic: string; partition: number; start: number; next: number; at: number; why: Gap['why'] }>(
-            'SELECT * FROM gaps ORDER BY at DESC LIMIT 100',
-          ),
-        )
-      return rows.slice(0, 100).map(({ topic, partition, start, next, at, why }) => ({
-        topic,
-        partition,
-        from: String(start),
-        to: String(next),
-        at: isoTime(at),
-        why,
-      }))
+      const sql = `SELECT topic, partition, CAST(start AS TEXT) AS "from", CAST(next AS TEXT) AS "to", at, why FROM gaps
+        ORDER BY at DESC LIMIT 100`
+      const rows = segments.all().flatMap((segment) => segment.all<Omit<Gap, 'at'> & { at: number }>(sql))
+      return rows.slice(0, 100).map((row) => ({ ...row, at: isoTime(row.at) }))
     },
 
     /** Reads a few new rows for dead letters and missing reactions. Returns true if there are more. */

@@ -1,7 +1,7 @@
 import { parseGuid } from '@orderflow/envelope'
 import { parsePosition, positionText } from '@orderflow/kafka-log'
 import type { EventFilter, RecordPosition } from '../../api/events.ts'
-import { type Kind, type KindFilter, kindTest } from '../../model/kind.ts'
+import { isFaulty, type Kind, type KindCount, type KindFilter, kindTest } from '../../model/kind.ts'
 import { type Indexed, indexedIds, payloadGuids, spelledIds } from '../../model/row.ts'
 import { seqsOf } from '../guid-runs.ts'
 import type { Body } from '../record.ts'
@@ -201,13 +201,6 @@ function isFoundBy({ body }: Indexed, guid: string): boolean {
   return body.of !== undefined && positionText(body.of) === guid
 }
 
-export interface KindCount {
-  kind: Kind
-  count: number
-  first: number
-  last: number
-}
-
 const maxOfGuid = 5_000
 
 export function countKinds(segments: Segments, query: Query): { kinds: KindCount[]; isAtLeast: boolean } {
@@ -247,15 +240,14 @@ export function countByTime(
 ): { count: number[]; invalid: number[] } {
   const length = Math.ceil((to - from) / stepMs)
   const [count, invalid] = [new Array<number>(length).fill(0), new Array<number>(length).fill(0)]
-  const add = (at: number, some: number, isFaulty: boolean) => {
+  const add = (at: number, some: number, isWrong: boolean) => {
     const step = Math.floor((at - from) / stepMs)
     if (step < 0 || step >= length) return
     count[step] = (count[step] ?? 0) + some
-    if (isFaulty) invalid[step] = (invalid[step] ?? 0) + some
+    if (isWrong) invalid[step] = (invalid[step] ?? 0) + some
   }
-  const faulty = ({ validity }: Kind) => !['valid', 'foreign', 'replay-note'].includes(validity)
   if (query.guid) {
-    for (const { at, kind } of withGuid(segments, query.guid, { query, limit: maxOfGuid })) add(at, 1, faulty(kind))
+    for (const { at, kind } of withGuid(segments, query.guid, { query, limit: maxOfGuid })) add(at, 1, isFaulty(kind))
     return { count, invalid }
   }
   for (const segment of segments.all()) {
@@ -273,7 +265,7 @@ export function countByTime(
     )
     for (const { bucket, kind, count: some } of rows) {
       const counted = wanted.get(kind)
-      if (counted) add(bucket, some, faulty(counted))
+      if (counted) add(bucket, some, isFaulty(counted))
     }
   }
   return { count, invalid }

@@ -1,17 +1,13 @@
 import { existsSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
-import type { Kind } from '../../model/kind.ts'
+import type { Kind, KindCount } from '../../model/kind.ts'
 import type { Indexed } from '../../model/row.ts'
 import { type Body, blockTexts } from '../record.ts'
 import { openForReading, type SegmentFacts } from '../segment.ts'
 import { Statements } from '../sqlite.ts'
 
-export interface CountedKind {
+interface CountedKind extends KindCount {
   id: number
-  kind: Kind
-  count: number
-  first: number
-  last: number
 }
 
 interface KindOfPartition {
@@ -63,9 +59,8 @@ export class ReadSegment {
   kinds(): CountedKind[] {
     if (this.#kindsOf === this.facts.count) return this.#kinds
     const previous = new Map(this.#kinds.map(({ id, kind }) => [id, kind]))
-    this.#kinds = this.all<{ id: number; body: string; count: number; first: number; last: number }>(
-      'SELECT * FROM kinds',
-    ).map(({ body, ...rest }) => ({ ...rest, kind: previous.get(rest.id) ?? (JSON.parse(body) as Kind) }))
+    const rows = this.all<Omit<CountedKind, 'kind'> & { body: string }>('SELECT * FROM kinds')
+    this.#kinds = rows.map(({ body, ...rest }) => ({ ...rest, kind: previous.get(rest.id) ?? JSON.parse(body) }))
     this.#kindsOf = this.facts.count
     return this.#kinds
   }

@@ -1,8 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
+import type { SiteFile } from '@orderflow/service-kit'
 import type { LiveBatch, LiveMessages, Problem } from '../../../src/api/index.ts'
-import { type PageFile, pagePolicy, type readPage } from '../../../src/page-files.ts'
+import { pagePolicy, type readPage } from '../../../src/page-files.ts'
 import { type Answers, answerTo, sampleAnswers } from './answers.ts'
 
 export interface ReceivedRequest {
@@ -155,7 +156,7 @@ function json(response: ServerResponse, status: number, body: unknown): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
 }
 
-const headersOf = ({ type, br, etag, immutable }: PageFile) => ({
+const headersOf = ({ type, br, etag, immutable }: SiteFile) => ({
   'content-type': type,
   ...(br && { 'content-encoding': 'br' }),
   etag,
