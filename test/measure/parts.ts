@@ -23,6 +23,6 @@ export const parts = {
   },
   stream: {
     mutate: ['packages/service-kit/src/stream/**/*.ts'],
-    tests: 'packages/service-kit/test/stream/*.unit.test.ts',
+    tests: 'packages/service-kit/test/stream/**/*.unit.test.ts',
   },
 } as const

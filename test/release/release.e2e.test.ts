@@ -18,8 +18,8 @@ import {
 } from '@orderflow/stack/rehearsal'
 import { expect } from 'chai'
 import { describeInContainers } from '../containers/available.ts'
-import { programClient, type SignIn, startSignIn } from '../support/sign-in.ts'
-import { collectTraces } from '../support/trace-collector.ts'
+import { programClient, type SignIn, startSignIn } from '../support/web/sign-in.ts'
+import { collectTraces } from '../support/web/trace-collector.ts'
 import { herokuHosts } from './support/heroku-hosts.ts'
 import { herokuTool } from './support/heroku-tool.ts'
 

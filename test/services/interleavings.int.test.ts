@@ -8,7 +8,8 @@ import type { LogRecord } from '@orderflow/service-kit/operations'
 import { FakeLog, type FakeSidecar } from '@orderflow/service-kit/testing'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { documentsIn, type Failure, guid, listedIds, type Replica, type Role, World } from '../support/world.ts'
+import type { Failure } from '../support/memory/failures.ts'
+import { documentsIn, guid, listedIds, type Replica, type Role, World } from '../support/memory/world.ts'
 
 const roles = ['order', 'payment'] as const
 const tokens = { APP_API_TOKEN: 'a', DAPR_API_TOKEN: 'd' }
@@ -142,8 +143,8 @@ async function run({ store, events, turns, healing }: Generated<typeof anyRun>):
   }
   for (const { seconds, steps, failure } of turns) {
     world.passTime(seconds * 1_000)
-    await world.failing(failure, () => Promise.all(steps.map(take)))
-    await world.writeLate()
+    await world.failures.during(failure, () => Promise.all(steps.map(take)))
+    await world.failures.writeLate()
   }
   if (healing === 'sweeps') await world.sweepAll()
   else {
@@ -152,7 +153,7 @@ async function run({ store, events, turns, healing }: Generated<typeof anyRun>):
       if (!('request' in step)) continue
       await send(world, { ...step, replica: healing === 'repeated requests' ? step.replica : 1 - step.replica })
     }
-    await world.writeLate()
+    await world.failures.writeLate()
   }
   for (let left = 1; left > 0; ) {
     left = 0

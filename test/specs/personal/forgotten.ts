@@ -7,7 +7,7 @@ import { eventually } from '@orderflow/stack/base'
 import { withAdmin } from '@orderflow/stack/operate'
 import { createProducer, type Operator, settled } from '@orderflow/test-kit'
 import { expect } from 'chai'
-import { Markers } from '../support/personal/markers.ts'
+import { Markers } from '../../support/personal/markers.ts'
 
 /** Tests how a customer is forgotten (docs/personal-data.md). */
 export function forgottenCustomers(running: () => RunningStack, operator: () => Operator): void {
