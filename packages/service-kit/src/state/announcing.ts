@@ -158,7 +158,8 @@ export function createAnnouncing({
   const byMark = new Map<Mark, OwnRegister>()
   /** The newest known epoch of each register. */
   const epochs = new Map<number, number>()
-  const known = new LRUCache<string, true>({ max: maxKnown })
+  // With `max`, each cache would allocate its whole memory at once. Tests start hundreds of services in a process.
+  const known = new LRUCache<string, true>({ maxSize: maxKnown, sizeCalculation: () => 1 })
   const seen = new Map<number, Pick<Register, 'by' | 'beat'> & { since: number }>()
 
   /** The registers of this process, with the one for the next batch first. */
