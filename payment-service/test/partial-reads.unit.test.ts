@@ -5,6 +5,7 @@ import { FakeSidecar, post, send, withServer } from '@orderflow/service-kit/test
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { service } from '../src/service.ts'
+import { deliverTo } from './payments.ts'
 
 const settings = readSettings(service, { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' })
 const log = createLog('payment-service', 'silent')
@@ -37,15 +38,7 @@ function processOn(sidecar: FakeSidecar, day: string) {
     find: () => url((at) => send(`${at}/v1/payments?orderId=${orderId}`)),
     pay,
     failNextPublication: () => void sidecar.failures.publish.push(new SidecarError('call', new Error('refused'))),
-    deliver: (...events: object[]) =>
-      withServer(app.channel, (at) => {
-        const entries = events.map((each, offset) => ({
-          entryId: String(offset),
-          event: Buffer.from(JSON.stringify(each)).toString('base64'),
-          metadata: { __partition: '0', __offset: String(offset) },
-        }))
-        return post(`${at}/subscriptions/orderevents`, { entries }, { 'dapr-api-token': 'app' })
-      }),
+    deliver: (...events: object[]) => deliverTo(app, ...events),
   }
 }
 type Process = ReturnType<typeof processOn>
