@@ -11,7 +11,7 @@ import { consuming, entry, envelope } from './consuming.ts'
 
 describe('createConsumer', () => {
   const tested = consuming()
-  const { consume, handlers, lines, options } = tested
+  const { consume, handlers, options } = tested
 
   it('returns one consumer for each topic, which publishes to that topic’s dead-letter topic', async () => {
     const consumers = createConsumers({ orderevents: handlers, paymentevents: {} }, options())
