@@ -74,12 +74,10 @@ export function streamUsers(running: () => SecuredKafka): void {
         await admin.createAcls({ creations: [aclOf('payment-service', 'orderevents', WRITE)] })
         await admin.deleteAcls({ filters: [aclOf('order-service', 'paymentevents', READ)] })
       })
-      await eventually(
-        async () => (await refusalOf(write(kafka.as('payment-service'), 'orderevents'))) === undefined,
-        'it',
-      )
+      const refusal = () => refusalOf(write(kafka.as('payment-service'), 'orderevents'))
+      await eventually(async () => (await refusal()) === undefined, 'the right to be added')
       expect(await kafka.ensureAccess()).to.deep.equal({ added: 1, removed: 1 })
-      await eventually(() => refusalOf(write(kafka.as('payment-service'), 'orderevents')), 'the right is taken away')
+      await eventually(refusal, 'the right to be removed')
     })
 
     it('creates users that Kafka has lost, after they were named', async () => {
