@@ -65,7 +65,7 @@ describe('order-service, about events of other publishers', () => {
       [1e12 + 1, /must be at most 1000000000000/],
     ]
     for (const [amount, detail] of wrong) {
-      it(`refuses ${amount} in the API, and orders.names the field and the reason`, async () => {
+      it(`refuses ${amount} in the API, and names the field and the reason`, async () => {
         const { status, body } = await orders.create(undefined, amount)
         const { errors } = body as unknown as { errors?: { pointer: string; detail: string }[] }
         expect([status, errors?.length, errors?.[0]?.pointer]).to.deep.equal([400, 1, '/total'])

@@ -72,7 +72,7 @@ describe('order-service with concurrent replicas and publishers', () => {
     expectOneWinner(await orders.placeInTwoReplicas('key-7', 1, 2))
   })
 
-  it('refuses an order if another replica stores another order of its key first, even after the orders.app lost an earlier race', async () => {
+  it('refuses an order if another replica stores another order of its key first, even after the app lost an earlier race', async () => {
     const orderId = deterministicId('order', settings.App.Id, 'key-8')
     await orders.loseRace()
     orders.raceWith(`order/${orderId}`, { state: { OrderCreated: outsideOrder({ OrderId: orderId, Total: 1 }) } })
@@ -105,7 +105,7 @@ describe('order-service with concurrent replicas and publishers', () => {
     expect(orders.reasons()).to.deep.equal(['conflicting-order'])
   })
 
-  it('keeps one of two contradicting orders with the service’s own AppId, even after the orders.app lost an earlier race', async () => {
+  it('keeps one of two contradicting orders with the service’s own AppId, even after the app lost an earlier race', async () => {
     const replica = orders.app
     orders.restart()
     await Promise.all([take(replica, 'orderevents', outsideOrder()), orders.take('orderevents', outsideOrder())])
