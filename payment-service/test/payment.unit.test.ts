@@ -8,6 +8,7 @@ import type { Policy } from '../src/policy.ts'
 import { type Announced, cancelled, created, openPayments, orderId, paymentId, type Request } from './payments.ts'
 
 type Payments = ReturnType<typeof openPayments>
+type Options = Parameters<typeof openPayments>[0]
 type Action = (payments: Payments) => Promise<unknown>
 
 const charge =
@@ -25,11 +26,12 @@ function refusal(error: unknown): Refused {
   throw error
 }
 
-async function paymentsAfter(...actions: Action[]): Promise<Payments> {
-  const payments = openPayments()
+async function paymentsWith(options: Options, ...actions: Action[]): Promise<Payments> {
+  const payments = openPayments(options)
   for (const action of actions) await action(payments)
   return payments
 }
+const paymentsAfter = (...actions: Action[]) => paymentsWith({}, ...actions)
 const paymentAfter = async (...actions: Action[]) => (await paymentsAfter(...actions)).get()
 const statusAfter = async (...actions: Action[]) => (await paymentAfter(...actions))?.status
 const namesIn = (events: readonly FullEvent[]) => events.map(({ Name }) => Name)
@@ -38,11 +40,8 @@ const approving: Policy = () => ({ approved: true, policy: 'p@1' })
 const rejecting: Policy = () => ({ approved: false, policy: 'p@1', reason: 'too much' })
 
 /** Returns the events that a process with an empty store announces. */
-async function announcedAfter(options: Parameters<typeof openPayments>[0], ...actions: Action[]): Promise<Announced[]> {
-  const payments = openPayments(options)
-  for (const action of actions) await action(payments)
-  return payments.announced()
-}
+const announcedAfter = async (options: Options, ...actions: Action[]): Promise<Announced[]> =>
+  (await paymentsWith(options, ...actions)).announced()
 
 /** Returns the payments of a process whose store was rebuilt from these events. */
 async function rebuilt(...events: FullEvent[]): Promise<Payments> {
@@ -199,13 +198,9 @@ describe('payment', () => {
   }
 
   it('keeps one of two decisions of the same time if tenants share documents: the event with the smaller Id', async () => {
-    const [one, other] = (
-      await Promise.all(
-        ['acme', 'other'].map((id) =>
-          announcedAfter({}, ({ react }) => react(created(1, { tenant: { id, userId: '' } }))),
-        ),
-      )
-    ).flat() as [Announced, Announced]
+    const announcedFor = (id: string) =>
+      announcedAfter({}, ({ react }) => react(created(1, { tenant: { id, userId: '' } })))
+    const [one, other] = [...(await announcedFor('acme')), ...(await announcedFor('other'))] as [Announced, Announced]
     const [kept, dropped] = one.Id < other.Id ? [one, other] : [other, one]
     expect(kept.CreationDate).to.equal(dropped.CreationDate)
     for (const events of [
@@ -297,8 +292,7 @@ describe('payments of requests', () => {
 
   it('announces a cause only if the request has a key', async () => {
     const sidecar = new FakeSidecar()
-    const payments = openPayments({ sidecar })
-    await payments.make()
+    const payments = await paymentsWith({ sidecar }, pay(42.5))
     expect(payments.announced().map((event) => event.Headers)).to.deep.equal([undefined])
     expect([...sidecar.documents.keys()].filter((key) => key.endsWith('/claim'))).to.deep.equal([])
   })

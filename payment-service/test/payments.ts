@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type EventName, type FullEvent, noTenant, type Tenant } from '@orderflow/envelope-schema'
 import {
+  type App,
   createDocuments,
   createPublish,
   createPublisher,
@@ -8,7 +9,7 @@ import {
   openEntity,
   type Reactions,
 } from '@orderflow/service-kit'
-import { capturedLog, FakeSidecar } from '@orderflow/service-kit/testing'
+import { capturedLog, FakeSidecar, post, withServer } from '@orderflow/service-kit/testing'
 import { event } from '@orderflow/test-kit/scenario'
 import { expect } from 'chai'
 import { type Payment, payment, paymentIdOf } from '../src/payment.ts'
@@ -106,3 +107,18 @@ function announcedIn(sidecar: FakeSidecar): Announced[] {
   }
   return [...texts.values()].map((text) => JSON.parse(text) as Announced)
 }
+
+/** Delivers events of orders as the sidecar does. */
+export const deliverTo = ({ channel }: App, ...events: { Payload?: object }[]) =>
+  withServer(channel, (url) => {
+    const entries = events.map((event, offset) => ({
+      entryId: String(offset),
+      event: Buffer.from(JSON.stringify(event)).toString('base64'),
+      metadata: { __key: Object(event.Payload).OrderId, __partition: '0', __offset: String(offset) },
+    }))
+    return post<{ statuses: { status: string }[] }>(
+      `${url}/subscriptions/orderevents`,
+      { entries },
+      { 'dapr-api-token': 'app' },
+    )
+  })

@@ -6,7 +6,7 @@ import { buildTimeoutMs } from '@orderflow/cluster/installation'
 import { services } from '@orderflow/stack'
 import { serviceImage } from '@orderflow/stack/internals'
 import { leaveOut } from '@orderflow/test-kit/not-run'
-import { checkOutRelease, lastRelease, releaseHas } from '../support/last-release.ts'
+import { checkOutRelease, lastRelease, releaseHas } from '../support/checkouts/last-release.ts'
 import { type Shop, settled, startShop } from './shop.ts'
 
 const { version } = lastRelease

@@ -1,6 +1,6 @@
 import { docker } from '@orderflow/stack/machine'
 import { expect } from 'chai'
-import { operatorCommands } from '../specs/commands.ts'
+import { operatorCommands } from '../specs/operations/commands.ts'
 import type { RunningContainers } from './running-containers.ts'
 
 /** Tests the operator’s commands. The last command removes the stack. */

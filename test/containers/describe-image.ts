@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { leaveOut } from '@orderflow/test-kit/not-run'
-import { hasPassed, whyLeftOut } from '../support/passed.ts'
+import { hasPassed, whyLeftOut } from '../repository/passed.ts'
 
 const contracts = fileURLToPath(new URL('contracts', import.meta.url))
 

@@ -1,6 +1,6 @@
 import type { Brokers } from '@orderflow/stack'
 import { type ContainerStack, inspectContainers, startContainers } from '@orderflow/test-kit/containers'
-import type { OperatedStack } from '../specs/commands.ts'
+import type { OperatedStack } from '../specs/operations/commands.ts'
 import { copyRepository } from '../support/checkouts/repository-copy.ts'
 
 export interface RunningContainers extends ContainerStack, OperatedStack {}

@@ -2,7 +2,7 @@ import { anOrder, orderUrl, orderWith, type ProblemBody, post } from '@orderflow
 import { full } from '@orderflow/chaos/clients/envelopes'
 import { createProducer } from '@orderflow/test-kit'
 import { expect } from 'chai'
-import { hostileTexts } from '../specs/hostile-texts.ts'
+import { hostileTexts } from '../specs/stream/hostile-texts.ts'
 import type { RunningContainers } from './running-containers.ts'
 
 /** The size of the largest usual document, as batches of writes estimate it. */

@@ -1,8 +1,8 @@
 import { services, storedServices } from '@orderflow/stack'
 import { type ContainerName, storeServer } from '@orderflow/test-kit/containers'
 import { expect } from 'chai'
-import { succeeded } from '../specs/commands.ts'
-import { type PayingLoad, startPayingLoad } from './paying-load.ts'
+import { succeeded } from '../specs/operations/commands.ts'
+import { type PayingLoad, startPayingLoad } from './load/paying-load.ts'
 import type { RunningContainers } from './running-containers.ts'
 import { unlisted } from './unlisted.ts'
 

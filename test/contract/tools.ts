@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { npmTools } from '../support/npm-tools.ts'
+import { npmTools } from '../support/programs/npm-tools.ts'
 
 interface AsyncApiParser {
   Parser: new () => {

@@ -17,7 +17,7 @@ import { eventually, testFolder } from '@orderflow/stack/base'
 import { createProducer, type Documents, type Operator, openLog } from '@orderflow/test-kit'
 import { localOperator, type Operate, operatorOf } from '@orderflow/test-kit/stacks'
 import { expect } from 'chai'
-import { type Role, roles } from '../specs/rebuild.ts'
+import { type Role, roles } from '../specs/operations/rebuild.ts'
 import { copyRepository, type RepositoryCopy } from '../support/checkouts/repository-copy.ts'
 import { addVersion2, adoptVersion2 } from './versions/release.ts'
 

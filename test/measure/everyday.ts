@@ -9,7 +9,7 @@ import { claimFolder, createPlan, runningStack } from '@orderflow/stack/internal
 import { checkoutOfRepository } from '../support/checkouts/checkout.ts'
 import { type LocalCheckout, localCheckout } from '../support/checkouts/local-checkout.ts'
 import type { RepositoryCopy } from '../support/checkouts/repository-copy.ts'
-import { startWatching } from '../support/watching-program.ts'
+import { startWatching } from '../support/programs/watching-program.ts'
 
 const service = 'payment-service'
 const rounds = 5

@@ -23,6 +23,6 @@ export const parts = {
   },
   stream: {
     mutate: ['packages/kafka-log/src/*.ts', 'packages/service-kit/src/stream/**/*.ts'],
-    tests: 'packages/{kafka-log/test,service-kit/test/stream/*}/*.unit.test.ts',
+    tests: 'packages/{kafka-log/test,service-kit/test/stream/**}/*.unit.test.ts',
   },
 } as const

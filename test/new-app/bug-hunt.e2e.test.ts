@@ -7,7 +7,7 @@ import { eventually } from '@orderflow/stack/base'
 import { localPorts } from '@orderflow/stack/internals'
 import { expect } from 'chai'
 import { followDocument, stepsIn } from '../support/documents/follow-document.ts'
-import { attachTo } from '../support/inspector.ts'
+import { attachTo } from '../support/programs/inspector.ts'
 
 const document = 'docs/bug-hunt.md'
 const service = 'payment-service'

@@ -5,7 +5,7 @@ import { expect } from 'chai'
 import { changesIn } from '../support/checkouts/checkout.ts'
 import { newApplication } from '../support/checkouts/new-application.ts'
 import { followSteps, stepsIn } from '../support/documents/follow-document.ts'
-import { type Registry, startRegistry } from '../support/registry.ts'
+import { type Registry, startRegistry } from '../support/programs/registry.ts'
 
 /** The ports of the document have this offset, which derives from the name `hotel`. */
 const shownOffset = 10_000

@@ -6,7 +6,7 @@ import { inspectContainers } from '@orderflow/test-kit/containers'
 import { expect } from 'chai'
 import { describeInContainers } from '../containers/available.ts'
 import { type RunningContainers, startCheckout } from '../containers/running-containers.ts'
-import { succeeded } from '../specs/commands.ts'
+import { succeeded } from '../specs/operations/commands.ts'
 import { jaegerAt } from './jaeger.ts'
 import { prometheusAt } from './prometheus.ts'
 

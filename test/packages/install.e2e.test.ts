@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { buildPackages, packPackages } from '@orderflow/packages'
 import { repository, runTool } from '@orderflow/stack/base'
 import { expect } from 'chai'
-import { type Registry, startRegistry } from '../support/registry.ts'
+import { type Registry, startRegistry } from '../support/programs/registry.ts'
 import { packagesTools } from './tools.ts'
 
 const contract = '@orderflow/envelope-schema'

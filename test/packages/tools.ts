@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { npmTools } from '../support/npm-tools.ts'
+import { npmTools } from '../support/programs/npm-tools.ts'
 
 /** Returns the programs of a registry and of the oldest Node that the contract's package supports. */
 export async function packagesTools(): Promise<{ verdaccio: string; oldNode: string }> {

@@ -12,8 +12,8 @@ import { eventually } from '@orderflow/stack/base'
 import { localPorts, signalGroup, stopProcess } from '@orderflow/stack/internals'
 import { type ApplicationCopy, copyApplication } from '@orderflow/test-kit/stacks'
 import { expect } from 'chai'
-import { freeOffset } from '../support/free-offset.ts'
-import { listedOrders, listedPayments } from '../support/listed.ts'
+import { freeOffset } from '../support/checkouts/free-offset.ts'
+import { listedOrders, listedPayments } from '../support/web/listed.ts'
 
 /** A copy of the application with its own ports, as on a machine of its own. */
 interface Machine extends Pick<Addresses, 'services'> {

@@ -198,6 +198,10 @@ describe('make help', () => {
   it('shows at most 16 targets of the application', () => {
     expect(shownBy('.')).to.have.length.within(10, 16)
   })
+
+  it('shows at most 40 targets for maintainers', () => {
+    expect(shownBy('tools')).to.have.length.within(30, 40)
+  })
 })
 
 function mistakesIn([name, ...words]: string[]): string[] {

@@ -6,7 +6,7 @@ import { repository } from '@orderflow/stack/base'
 import { generatedFiles } from '@orderflow/stack/internals'
 import { sourceFiles } from '@orderflow/test-kit/stacks'
 import { expect } from 'chai'
-import { circlesIn, declaredIn, type Package, packagesOf, readPackages, type SourceFile } from '../support/imports.ts'
+import { circlesIn, declaredIn, type Package, packagesOf, readPackages, type SourceFile } from './imports.ts'
 
 /** Maps each folder of a package to the folders that its files may import. */
 const rooms: Record<string, Record<string, string[]>> = {

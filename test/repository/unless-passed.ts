@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { findBrowser } from '@orderflow/stack/browser'
 import { sourceFiles } from '@orderflow/test-kit/stacks'
-import { hasPassed, whyLeftOut } from '../support/passed.ts'
+import { hasPassed, whyLeftOut } from './passed.ts'
 
 const [name = '', ...others] = process.argv.slice(2)
 const paths = others.slice(0, others.indexOf('--'))

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { urlOf } from '@orderflow/stack'
 import { testedServices } from '@orderflow/test-kit'
 import { expect } from 'chai'
-import { succeeded } from '../specs/commands.ts'
+import { succeeded } from '../specs/operations/commands.ts'
 import { type LocalCheckout, localCheckout, type StartedCheckout } from '../support/checkouts/local-checkout.ts'
 import { bringTools, schemathesis } from './support/tools.ts'
 

@@ -6,7 +6,7 @@ import { deliverHostile } from '../support/hostile/deliver-hostile.ts'
 import { endOf, type HostileRecord } from '../support/hostile/hostile.ts'
 import { deliverLarge } from '../support/hostile/large-ends.ts'
 import { combinations, largeRecords } from '../support/hostile/large-records.ts'
-import { documentsIn } from '../support/world.ts'
+import { documentsIn } from '../support/memory/world.ts'
 import { mutants } from './support/mutants.ts'
 
 const total = Number(process.env.RECORDS ?? 1_000_000)

@@ -4,8 +4,8 @@ import { entryOf, freePorts, type LocalStack, services, startStack } from '@orde
 import { eventually, testFolder } from '@orderflow/stack/base'
 import { processState, residentBytes } from '@orderflow/stack/internals'
 import { expect } from 'chai'
-import { idleConnections } from '../support/idle.ts'
-import { testssl } from '../support/testssl.ts'
+import { idleConnections } from './support/idle.ts'
+import { testssl } from './support/testssl.ts'
 
 /** Findings that are caused by the self-signed certificate of a local stack. */
 const ofSelfSigned = ['cert_chain_of_trust', 'cert_revocation']

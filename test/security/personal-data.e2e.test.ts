@@ -1,7 +1,7 @@
 import { testedServices } from '@orderflow/test-kit'
 import { localOperator } from '@orderflow/test-kit/stacks'
-import { forgottenCustomers } from '../specs/forgotten.ts'
-import { personalData } from '../specs/personal-data.ts'
+import { forgottenCustomers } from '../specs/personal/forgotten.ts'
+import { personalData } from '../specs/personal/personal-data.ts'
 import { type LocalCheckout, localCheckout, type StartedCheckout } from '../support/checkouts/local-checkout.ts'
 import { startOperator } from '../support/operators/operate.ts'
 

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { freePort } from '@orderflow/stack/internals'
 import { expect } from 'chai'
-import { succeeded } from '../specs/commands.ts'
+import { succeeded } from '../specs/operations/commands.ts'
 import { type LocalCheckout, localCheckout } from '../support/checkouts/local-checkout.ts'
 
 const lower = ['http_proxy', 'https_proxy', 'all_proxy', 'grpc_proxy']

@@ -18,7 +18,7 @@ import { deliverHostile } from '../support/hostile/deliver-hostile.ts'
 import { endOf, type HostileRecord, hostileRecords } from '../support/hostile/hostile.ts'
 import { deliverLarge } from '../support/hostile/large-ends.ts'
 import { combinations, largeRecords, largestRecords } from '../support/hostile/large-records.ts'
-import { documentsIn, strictTrust, World } from '../support/world.ts'
+import { documentsIn, strictTrust, World } from '../support/memory/world.ts'
 
 describe('a hostile record that event-gateway accepts', () => {
   const env = { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' }

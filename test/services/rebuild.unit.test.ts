@@ -1,7 +1,7 @@
 import { FakeSidecar } from '@orderflow/service-kit/testing'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { anyRebuild, rebuiltTwice } from '../support/rebuilt.ts'
+import { anyRebuild, rebuiltTwice } from '../support/memory/rebuilt.ts'
 
 describe('a rebuild', () => {
   for (const store of ['state.sqlite', 'state.postgresql', 'state.mongodb']) {

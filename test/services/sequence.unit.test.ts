@@ -1,6 +1,6 @@
 import { FakeSidecar } from '@orderflow/service-kit/testing'
 import fc from 'fast-check'
-import { anyBacklog, type Backlog, handleBacklog, requireSequence } from '../support/sequence.ts'
+import { anyBacklog, type Backlog, handleBacklog, requireSequence } from '../support/memory/sequence.ts'
 
 /** The second delivery is repeated while its first record becomes a dead letter. */
 const repeatedAfterDeadLetter: Backlog = {

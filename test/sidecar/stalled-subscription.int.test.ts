@@ -27,8 +27,8 @@ import {
 import { topics } from '@orderflow/stack/operate'
 import { createProducer } from '@orderflow/test-kit'
 import { expect } from 'chai'
-import { type FetchProxy, startFetchProxy } from '../support/fetch-proxy.ts'
 import { claimPlan } from '../support/own-kafka.ts'
+import { type FetchProxy, startFetchProxy } from './fetch-proxy.ts'
 
 const name = 'payment-service'
 const sidecarName = sidecarOf(serviceNamed(name))

@@ -1,14 +1,14 @@
 import type { RunningStack } from '@orderflow/stack'
 import type { Operator } from '@orderflow/test-kit'
-import { deadLetters } from './dead-letters.ts'
-import { killedProcesses } from './faults.ts'
+import { killedProcesses } from './faults/killed-processes.ts'
 import { theOrderFlow } from './flow.ts'
-import { killedGateway, publishersOverHttp } from './gateway.ts'
-import { hostilePublishers } from './hostile-records.ts'
-import { servicesOverHttp } from './http.ts'
-import { monitorPage } from './monitor.ts'
-import { interactivePages } from './pages.ts'
-import { outsidePublishers } from './publishers.ts'
+import { deadLetters } from './operations/dead-letters.ts'
+import { hostilePublishers } from './stream/hostile-records.ts'
+import { outsidePublishers } from './stream/publishers.ts'
+import { killedGateway, publishersOverHttp } from './web/gateway.ts'
+import { servicesOverHttp } from './web/http.ts'
+import { monitorPage } from './web/monitor.ts'
+import { interactivePages } from './web/pages.ts'
 
 /** Declares all specs, for every runner. `running` returns the stack, but only after a `before` hook has started it. */
 export function allSpecs(running: () => RunningStack, operator: () => Operator): void {

@@ -20,6 +20,9 @@ import { refusalOf } from '../support/refusal.ts'
 import type { SecuredKafka } from '../support/secured-kafka.ts'
 
 const listTopics = (kafka: KafkaConnection) => withAdmin(kafka, (admin) => admin.listTopics())
+const isAccepted = (user: KafkaConnection) =>
+  eventually(() => listTopics(user).catch(() => undefined), 'the user to be accepted')
+const isRejected = (user: KafkaConnection) => eventually(() => refusalOf(listTopics(user)), 'the user to be rejected')
 
 export function streamUsers(running: () => SecuredKafka): void {
   let kafka: SecuredKafka
@@ -31,11 +34,9 @@ export function streamUsers(running: () => SecuredKafka): void {
     it('accepts the right password only over TLS 1.2 or 1.3', async () => {
       const { bootstrapBrokers } = kafka.operator
       expect(await refusalOf(listTopics(kafka.operator))).to.equal(undefined)
-      const open = await refusalOf(listTopics({ bootstrapBrokers }))
       const { sasl } = kafka.operator
-      const readable = await refusalOf(listTopics({ bootstrapBrokers, ...(sasl && { sasl }) }))
-      const nameless = await refusalOf(listTopics({ bootstrapBrokers, tls: { ca: kafka.certificate } }))
-      for (const refusal of [open, readable, nameless]) expect(refusal).to.be.a('string')
+      for (const access of [{}, { ...(sasl && { sasl }) }, { tls: { ca: kafka.certificate } }])
+        expect(await refusalOf(listTopics({ bootstrapBrokers, ...access }))).to.be.a('string')
       for (const version of ['TLSv1.2', 'TLSv1.3'] as const) expect(await handshake(kafka, version)).to.equal(version)
       expect(await handshake(kafka, 'TLSv1.1')).to.be.instanceOf(Error)
     })
@@ -48,13 +49,10 @@ export function streamUsers(running: () => SecuredKafka): void {
     })
 
     it('rejects the broker’s own user, and mechanisms that show the password to the broker', async () => {
-      const own = { mechanism: 'PLAIN', username: brokerUser, password: kafka.brokerPassword } as const
-      const { bootstrapBrokers, tls } = kafka.operator
-      const connection = { bootstrapBrokers, ...(tls && { tls }) }
-      expect(await refusalOf(listTopics({ ...connection, sasl: own }))).to.equal('UNSUPPORTED_SASL_MECHANISM')
-      expect(await refusalOf(listTopics(kafka.as(brokerUser, kafka.brokerPassword)))).to.equal(
-        'SASL_AUTHENTICATION_FAILED',
-      )
+      const sasl = { mechanism: 'PLAIN', username: brokerUser, password: kafka.brokerPassword } as const
+      expect(await refusalOf(listTopics({ ...kafka.operator, sasl }))).to.equal('UNSUPPORTED_SASL_MECHANISM')
+      const refusal = await refusalOf(listTopics(kafka.as(brokerUser, kafka.brokerPassword)))
+      expect(refusal).to.equal('SASL_AUTHENTICATION_FAILED')
     })
 
     it('fails for a client that does not trust the broker’s certificate', async () => {
@@ -75,12 +73,10 @@ export function streamUsers(running: () => SecuredKafka): void {
         await admin.createAcls({ creations: [aclOf('payment-service', 'orderevents', WRITE)] })
         await admin.deleteAcls({ filters: [aclOf('order-service', 'paymentevents', READ)] })
       })
-      await eventually(
-        async () => (await refusalOf(write(kafka.as('payment-service'), 'orderevents'))) === undefined,
-        'it',
-      )
+      const refusal = () => refusalOf(write(kafka.as('payment-service'), 'orderevents'))
+      await eventually(async () => (await refusal()) === undefined, 'the right to be added')
       expect(await kafka.ensureAccess()).to.deep.equal({ added: 1, removed: 1 })
-      await eventually(() => refusalOf(write(kafka.as('payment-service'), 'orderevents')), 'the right is taken away')
+      await eventually(refusal, 'the right to be removed')
     })
 
     it('creates users that Kafka has lost, after they were named', async () => {
@@ -88,13 +84,13 @@ export function streamUsers(running: () => SecuredKafka): void {
       const lost = { name: 'payment-service', mechanism: scramSha512 }
       expect(await userTroubles(kafka.operator)).to.deep.equal([])
       await withAdmin(kafka.operator, (admin) => requestOf(admin, 'AlterUserScramCredentials', [lost], []))
-      await eventually(() => refusalOf(listTopics(kafka.as('payment-service'))), 'it is refused')
+      await isRejected(kafka.as('payment-service'))
       expect(await userTroubles(kafka.operator)).to.deep.equal([
         'Kafka has lost its users payment-service: make up creates them again',
       ])
       await kafka.ensureAccess()
       expect(await userTroubles(kafka.operator)).to.deep.equal([])
-      await eventually(() => listTopics(kafka.as('payment-service')).catch(() => undefined), 'it comes in')
+      await isAccepted(kafka.as('payment-service'))
     })
 
     it('names an operator whom Kafka refuses', async () => {
@@ -105,12 +101,9 @@ export function streamUsers(running: () => SecuredKafka): void {
 
     it('removes the user of a former service', async () => {
       await setPublisher(kafka.operator, 'former-service', 'its password')
-      await eventually(
-        () => listTopics(kafka.as('former-service', 'its password')).catch(() => undefined),
-        'it comes in',
-      )
+      await isAccepted(kafka.as('former-service', 'its password'))
       expect(await kafka.ensureAccess()).to.deep.equal({ added: 0, removed: 1 })
-      await eventually(() => refusalOf(listTopics(kafka.as('former-service', 'its password'))), 'it is refused')
+      await isRejected(kafka.as('former-service', 'its password'))
     })
 
     it('keeps users of other applications on a Kafka that is not its own', async () => {
@@ -186,9 +179,9 @@ export function streamUsers(running: () => SecuredKafka): void {
   describe('the user of an outside publisher', () => {
     it('owns one valid password at a time, and loses access as soon as the user is removed', async () => {
       await setPublisher(kafka.operator, 'till', 'the first')
-      await eventually(() => listTopics(kafka.as('till', 'the first')).catch(() => undefined), 'the first password')
+      await isAccepted(kafka.as('till', 'the first'))
       await setPublisher(kafka.operator, 'till', 'the second')
-      await eventually(() => refusalOf(listTopics(kafka.as('till', 'the first'))), 'the first password is refused')
+      await isRejected(kafka.as('till', 'the first'))
 
       const producer = new Producer({ clientId: 'till', ...kafka.as('till', 'the second'), retries: 0 })
       const send = () => producer.send({ messages: [{ topic: 'orderevents', value: Buffer.from('{}') }], acks: -1 })

@@ -11,10 +11,10 @@ import { openBrowser, openPage } from '@orderflow/stack/browser'
 import { testedServices } from '@orderflow/test-kit'
 import { expect } from 'chai'
 import type { Browser, Page } from 'playwright-core'
-import { failed, orderflowFailed, succeeded } from '../specs/commands.ts'
-import { execute } from '../support/browser.ts'
+import { failed, orderflowFailed, succeeded } from '../specs/operations/commands.ts'
 import { type LocalCheckout, localCheckout, type StartedCheckout } from '../support/checkouts/local-checkout.ts'
-import { pageClient, type SignIn, startSignIn } from '../support/sign-in.ts'
+import { execute } from '../support/web/browser.ts'
+import { pageClient, type SignIn, startSignIn } from '../support/web/sign-in.ts'
 
 const tested = await testedServices()
 const scopes = [...new Set(tested.flatMap(({ parts }) => parts.routes.map(({ operation }) => operation.scope)))]

@@ -5,7 +5,7 @@ import { replicas } from '../containers/replicas.ts'
 import { type RunningContainers, startCheckout } from '../containers/running-containers.ts'
 import { storeOfContainers } from '../containers/store.ts'
 import { survival } from '../containers/survival.ts'
-import { rebuiltStores } from '../specs/rebuild.ts'
+import { rebuiltStores } from '../specs/operations/rebuild.ts'
 
 const tested = reacting(await testedServices())
 

@@ -19,9 +19,9 @@ import {
   signalGroup,
 } from '@orderflow/stack/internals'
 import { expect } from 'chai'
-import { orderflowFailed } from '../specs/commands.ts'
+import { orderflowFailed } from '../specs/operations/commands.ts'
 import { type LocalCheckout, localCheckout } from '../support/checkouts/local-checkout.ts'
-import { attachTo } from '../support/inspector.ts'
+import { attachTo } from '../support/programs/inspector.ts'
 
 const service = 'payment-service'
 /** The usual time after which the sidecar repeats a delivery (components/resiliency.yaml). */

@@ -1,5 +1,5 @@
 import { localOperator } from '@orderflow/test-kit/stacks'
-import { lostWrites } from '../specs/lost-writes.ts'
+import { lostWrites } from '../specs/faults/lost-writes.ts'
 import { type LocalCheckout, localCheckout, type StartedCheckout } from '../support/checkouts/local-checkout.ts'
 import { startOperator } from '../support/operators/operate.ts'
 

@@ -8,7 +8,7 @@ import { isolation } from '../containers/isolation.ts'
 import { type RunningContainers, startCheckout } from '../containers/running-containers.ts'
 import { storedDocuments } from '../containers/stored-documents.ts'
 import { networkSpecs } from '../specs/all.ts'
-import { transactionalProducers } from '../specs/transactions.ts'
+import { transactionalProducers } from '../specs/stream/transactions.ts'
 
 const tested = reacting(await testedServices())
 

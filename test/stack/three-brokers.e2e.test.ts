@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { freePorts, type LocalStack, startStack } from '@orderflow/stack'
 import { testFolder } from '@orderflow/stack/base'
 import { dataFolder } from '@orderflow/stack/internals'
-import { threeBrokers } from '../specs/three-brokers.ts'
+import { threeBrokers } from '../specs/faults/three-brokers.ts'
 
 describe('a stack of processes with three brokers', function () {
   this.bail(true)

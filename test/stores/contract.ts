@@ -5,8 +5,8 @@ import type { Write } from '@orderflow/service-kit/operations'
 import { eventually } from '@orderflow/stack/base'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { anyRebuild, rebuiltTwice } from '../support/rebuilt.ts'
-import { anyBacklog, handleBacklog, requireSequence } from '../support/sequence.ts'
+import { anyRebuild, rebuiltTwice } from '../support/memory/rebuilt.ts'
+import { anyBacklog, handleBacklog, requireSequence } from '../support/memory/sequence.ts'
 import type { StoreSidecar } from './store-sidecar.ts'
 
 export interface TestedStore {

@@ -4,8 +4,8 @@ import { service } from '@orderflow/payment-service/service'
 import { type App, createApp, createLog, readSettings } from '@orderflow/service-kit'
 import { post, withServer } from '@orderflow/service-kit/testing'
 import { expect } from 'chai'
-import { type Lockstep, openLockstep } from '../support/lockstep.ts'
-import { mongodb, postgresql } from '../support/wire.ts'
+import { type Lockstep, openLockstep } from '../support/memory/lockstep.ts'
+import { mongodb, postgresql } from '../support/memory/wire.ts'
 import { type StoreSidecar, startStoreSidecar } from './store-sidecar.ts'
 
 const stores = {

@@ -6,10 +6,10 @@ import { docker } from '@orderflow/stack/machine'
 import { openContainer } from '@orderflow/test-kit/containers'
 import { expect } from 'chai'
 import { describeInContainers } from '../containers/available.ts'
-import { type PayingLoad, startPayingLoad } from '../containers/paying-load.ts'
+import { type PayingLoad, startPayingLoad } from '../containers/load/paying-load.ts'
 import { type RunningContainers, startCheckout } from '../containers/running-containers.ts'
-import { failed, rowOf, succeeded } from '../specs/commands.ts'
-import { threeBrokers } from '../specs/three-brokers.ts'
+import { threeBrokers } from '../specs/faults/three-brokers.ts'
+import { failed, rowOf, succeeded } from '../specs/operations/commands.ts'
 
 describeInContainers('a stack of containers with three brokers', function () {
   this.bail(true)

@@ -5,7 +5,7 @@ import { anOrder, orderUrl, orderWith, post } from '@orderflow/chaos/clients/api
 import type { Order } from '@orderflow/order-service/order'
 import { eventually } from '@orderflow/stack/base'
 import { expect } from 'chai'
-import { failed, rowOf, succeeded } from '../specs/commands.ts'
+import { failed, rowOf, succeeded } from '../specs/operations/commands.ts'
 import { type LocalCheckout, localCheckout, type StartedCheckout } from '../support/checkouts/local-checkout.ts'
 
 describe('a checkout with three brokers whose first broker loses its disk', function () {

@@ -17,8 +17,8 @@ import { claimFolder, localKafka } from '@orderflow/stack/internals'
 import { operatorUser } from '@orderflow/stack/operate'
 import { type Ended, runIn } from '@orderflow/test-kit/stacks'
 import { expect } from 'chai'
-import { keepLogs } from '../support/keep-logs.ts'
-import { checkOutRelease, releaseHas } from '../support/last-release.ts'
+import { keepLogs } from '../support/checkouts/keep-logs.ts'
+import { checkOutRelease, releaseHas } from '../support/checkouts/last-release.ts'
 
 const next = '99.0.0'
 /** The application runs as processes, or in containers with `STACK=docker`. */

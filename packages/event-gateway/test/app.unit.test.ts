@@ -1,68 +1,16 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { completeEnvelope, type ReceivedEnvelope } from '@orderflow/envelope'
-import { createApp, createLog, readSettings, SidecarError } from '@orderflow/service-kit'
-import { createApiKey } from '@orderflow/service-kit/setup'
-import { type Answer, FakeSidecar, publisherOf, send, withServer } from '@orderflow/service-kit/testing'
+import { SidecarError } from '@orderflow/service-kit'
+import { type Answer, publisherOf, withServer } from '@orderflow/service-kit/testing'
 import { expect } from 'chai'
-import type { Outcome } from '../src/judge.ts'
-import type { Judged } from '../src/routes.ts'
 import { service } from '../src/service.ts'
 import { envelope, full, legacy } from './envelopes.ts'
+import { derivedIds, gateway, ids, lines, type ServedOutcome } from './gateway.ts'
 import { trustFile } from './trust-file.ts'
 
-const tokens = { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' }
-const json = { 'content-type': 'application/json' }
-const lines = { 'content-type': 'application/x-ndjson' }
-
-interface ServedOutcome {
-  title?: string
-  detail?: string
-  items: Outcome[]
-}
-
-const ids = () => ({ PaymentId: crypto.randomUUID(), OrderId: crypto.randomUUID() })
-
-function derivedIds(text: string, key: string) {
-  const { Id, CorrelationId, TraceId } = completeEnvelope({} as ReceivedEnvelope, {
-    value: Buffer.from(text),
-    key: Buffer.from(key),
-  })
-  return { Id, CorrelationId, TraceId }
-}
-
 describe('event-gateway', () => {
-  let sidecar: FakeSidecar
-  beforeEach(() => {
-    sidecar = new FakeSidecar()
-  })
-
-  const appWith = (env: Record<string, string> = {}) =>
-    createApp(service, {
-      settings: readSettings(service, { ...tokens, ...env }),
-      log: createLog('event-gateway', 'silent'),
-      sidecar,
-      now: () => new Date(),
-      newId: () => crypto.randomUUID(),
-    })
-  const request = <T = ServedOutcome>(
-    path: string,
-    body: string | object,
-    headers: Record<string, string> = {},
-    app = appWith(),
-  ) =>
-    withServer(app.web, (url) =>
-      send<T>(url + path, {
-        method: 'POST',
-        headers: { ...json, ...headers },
-        body: typeof body === 'string' ? body : JSON.stringify(body),
-      }),
-    )
-  const publish = (...args: Parameters<typeof request> extends [string, ...infer Rest] ? Rest : never) =>
-    request('/v1/events/orderevents', ...args)
-  const published = () => sidecar.published.map(({ value }) => Buffer.from(value).toString())
-  const outcomesOf = ({ body }: Answer<ServedOutcome>) =>
-    body.items.map(({ outcome, code }) => [outcome, code].filter(Boolean).join(' '))
+  const tested = gateway()
+  const { appWith, request, publish, published, outcomesOf } = tested
 
   describe('without authentication', () => {
     it('publishes an envelope unsigned, with the OrderId as key, and changes its bytes only to add the ids that receivers derive', async () => {
@@ -76,7 +24,11 @@ describe('event-gateway', () => {
       ])
       const ids = `"Id":"${Id}","CorrelationId":"${TraceId}","TraceId":"${TraceId}",`
       expect(published()).to.deep.equal([text.replace('{', `{${ids}`)])
-      expect(sidecar.published[0]).to.deep.include({ topic: 'orderevents', key: event.Payload.OrderId, headers: {} })
+      expect(tested.sidecar.published[0]).to.deep.include({
+        topic: 'orderevents',
+        key: event.Payload.OrderId,
+        headers: {},
+      })
     })
 
     it('publishes a list of envelopes in one call and returns an outcome for each', async () => {
@@ -91,7 +43,7 @@ describe('event-gateway', () => {
         [all[2]?.['Id' as keyof (typeof all)[0]], 'full'],
       ])
       expect(published().map((text) => JSON.parse(text))).to.deep.equal([all[0], { ...reducedIds, ...reduced }, all[2]])
-      expect(sidecar.calls.publish).to.equal(1)
+      expect(tested.sidecar.calls.publish).to.equal(1)
     })
 
     it('publishes valid lines of a body and reports invalid lines', async () => {
@@ -193,7 +145,7 @@ describe('event-gateway', () => {
       const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
       const own = '4bf92f35-77b3-4da6-a3ce-929d0e0e4736'
       await publish([envelope(), full({ TraceId: own }), full()], { traceparent })
-      expect(sidecar.published.map(({ headers }) => headers.traceparent)).to.deep.equal([
+      expect(tested.sidecar.published.map(({ headers }) => headers.traceparent)).to.deep.equal([
         traceparent,
         traceparent,
         undefined,
@@ -203,7 +155,10 @@ describe('event-gateway', () => {
     it('forwards the tracestate of the request, and the known fields of a later version of traceparent', async () => {
       const trace = '4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7'
       await publish(envelope(), { traceparent: `01-${trace}-01-more`, tracestate: 'shop=1' })
-      expect(sidecar.published[0]?.headers).to.deep.equal({ traceparent: `00-${trace}-01`, tracestate: 'shop=1' })
+      expect(tested.sidecar.published[0]?.headers).to.deep.equal({
+        traceparent: `00-${trace}-01`,
+        tracestate: 'shop=1',
+      })
     })
   })
 
@@ -211,7 +166,7 @@ describe('event-gateway', () => {
     const lost = () => new SidecarError('publish', new Error('no answer'))
 
     it('reports an unknown outcome and the effect of sending the envelope again', async () => {
-      sidecar.failures.publish.push(lost())
+      tested.sidecar.failures.publish.push(lost())
       const answer = await publish([full(), envelope(), {}])
       expect([answer.status, answer.headers.get('retry-after')]).to.deep.equal([503, '1'])
       expect(outcomesOf(answer)).to.deep.equal(['unknown', 'unknown', 'refused not-an-envelope'])
@@ -225,7 +180,7 @@ describe('event-gateway', () => {
     it('gives an envelope the same ids when it is sent again with its Idempotency-Key, alone or in a list', async () => {
       const key = { 'idempotency-key': 'a' }
       const event = envelope()
-      sidecar.failures.publish.push(lost())
+      tested.sidecar.failures.publish.push(lost())
       const first = await publish([envelope(), event], key)
       expect(first.body.items[1]?.retry).to.match(/the same event/)
       const again = await publish(event, key)
@@ -268,105 +223,9 @@ describe('event-gateway', () => {
     })
 
     it('distinguishes a broker’s refusal from a missing answer', async () => {
-      sidecar.failures.publish.push(new SidecarError('publish', new Error('too large'), 'refused'))
+      tested.sidecar.failures.publish.push(new SidecarError('publish', new Error('too large'), 'refused'))
       const answer = await publish(full())
       expect([answer.status, outcomesOf(answer)]).to.deep.equal([400, ['refused not-taken']])
-    })
-  })
-
-  describe('with authentication', () => {
-    const keyOf = (name: string, tenant = '', scopes = ['events:write']) =>
-      createApiKey({ name, scopes, tenant }, new Date())
-    const keys = { own: keyOf('legacy'), rotated: keyOf('legacy'), other: keyOf('shop'), acme: keyOf('legacy', 'acme') }
-    const entry = { name: legacy.name, topics: { orderevents: ['OrderCreated'] }, apiKey: 'legacy' }
-    const closed = (entries: object, unlisted: 'accept' | 'reject' = 'accept') =>
-      appWith({
-        Auth__Mode: 'closed',
-        Auth__ApiKeys: JSON.stringify(Object.values(keys).map(({ record }) => record)),
-        Trust__File: trustFile(unlisted, entries),
-      })
-    const as = (name: keyof typeof keys) => ({ authorization: `Bearer ${keys[name].key}` })
-    const outcomesFor = async (event: object, name: keyof typeof keys, entries: object = { [legacy.id]: entry }) => {
-      const { status, body } = await publish(event, as(name), closed(entries))
-      return `${status} ${body.items[0]?.errors[0]?.message ?? ''}`
-    }
-
-    it('accepts an application’s events with its key, also during a key rotation', async () => {
-      for (const name of ['own', 'rotated'] as const) expect(await outcomesFor(full(), name), name).to.equal('202 ')
-      expect(published()).to.have.length(2)
-    })
-
-    it('refuses an application’s events with another key or without a key', async () => {
-      expect(await outcomesFor(full(), 'other')).to.match(/^403 .*with a different apiKey/)
-      expect((await publish(full(), {}, closed({ [legacy.id]: entry }))).status).to.equal(401)
-      const { apiKey: _, ...keyless } = entry
-      expect(await outcomesFor(full(), 'own', { [legacy.id]: keyless })).to.match(
-        /^403 .*without an apiKey that may send its events/,
-      )
-      expect(published()).to.deep.equal([])
-    })
-
-    it('refuses an application without an entry in trust.json, and events outside an application’s entry', async () => {
-      expect(await outcomesFor(full({ AppId: crypto.randomUUID() }), 'own')).to.match(/^403 AppId .* is not listed/)
-      expect(await outcomesFor(full({ AppName: 'another' }), 'own')).to.match(/^403 .*with another AppName/)
-      expect(
-        await outcomesFor(envelope({ Name: 'OrderCancelled', Payload: { OrderId: crypto.randomUUID() } }), 'own'),
-      ).to.match(/^403 .*does not publish OrderCancelled/)
-      expect(published()).to.deep.equal([])
-    })
-
-    it('accepts only a TenantID that trust.json or the key allows', async () => {
-      const named = { [legacy.id]: { ...entry, tenants: ['north', 'acme'] } }
-      const cases: [tenant: string | undefined, key: keyof typeof keys, entries: object | undefined, status: number][] =
-        [
-          [undefined, 'own', undefined, 202],
-          ['north', 'own', undefined, 403],
-          ['north', 'own', named, 202],
-          ['south', 'own', named, 403],
-          [undefined, 'own', named, 403],
-          ['acme', 'acme', undefined, 202],
-          ['acme', 'acme', named, 202],
-          ['north', 'acme', named, 403],
-          [undefined, 'acme', undefined, 403],
-        ]
-      for (const [TenantID, name, entries, status] of cases) {
-        expect(
-          await outcomesFor(full(TenantID === undefined ? {} : { TenantID }), name, entries),
-          `${TenantID} ${name}`,
-        ).to.match(new RegExp(`^${status}`))
-      }
-    })
-
-    it('publishes only the sender’s own envelopes from a list', async () => {
-      const all = [full(), full({ AppId: crypto.randomUUID() }), full()]
-      const answer = await publish(all, as('own'), closed({ [legacy.id]: entry }))
-      expect([answer.status, outcomesOf(answer)]).to.deep.equal([207, ['accepted', 'refused untrusted', 'accepted']])
-      expect(published()).to.have.length(2)
-    })
-  })
-
-  describe('validation', () => {
-    const judge = (body: string | object, query = '', headers = {}) =>
-      request<{ mode: string; items: Judged[] }>(`/v1/envelopes/validate${query}`, body, headers)
-
-    it('returns the problems of each envelope by the rules of publishers or receivers, without publishing', async () => {
-      const { status, body } = await judge([full(), envelope()])
-      expect([status, body.mode]).to.deep.equal([200, 'publisher'])
-      expect(body.items.map(({ valid, variant }) => [valid, variant])).to.deep.equal([
-        [true, 'full'],
-        [false, 'reduced'],
-      ])
-      const received = await judge([full(), envelope()], '?mode=receiver')
-      expect(received.body.items.map(({ valid }) => valid)).to.deep.equal([true, true])
-      expect(published()).to.deep.equal([])
-    })
-
-    it('returns the line number of each envelope', async () => {
-      const { body } = await judge(`\n${JSON.stringify(full())}\n{`, '', lines)
-      expect(body.items.map(({ line, valid, code }) => [line, valid, code])).to.deep.equal([
-        [2, true, undefined],
-        [3, false, 'not-json'],
-      ])
     })
   })
 

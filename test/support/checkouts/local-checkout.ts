@@ -2,9 +2,9 @@ import { join } from 'node:path'
 import type { LocalStack, StackPorts } from '@orderflow/stack'
 import { localPorts, processState, readProcessTable, recordedNames } from '@orderflow/stack/internals'
 import type { Ended } from '@orderflow/test-kit/stacks'
-import type { OperatedStack } from '../../specs/commands.ts'
-import { freeOffset } from '../free-offset.ts'
-import { keepLogs } from '../keep-logs.ts'
+import type { OperatedStack } from '../../specs/operations/commands.ts'
+import { freeOffset } from './free-offset.ts'
+import { keepLogs } from './keep-logs.ts'
 import { copyRepository } from './repository-copy.ts'
 
 /** A checkout whose `make up` starts processes with their own ports and data. */

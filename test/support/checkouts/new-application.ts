@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { repository } from '@orderflow/stack/base'
 import { claimFolder } from '@orderflow/stack/internals'
 import { type Ended, runIn } from '@orderflow/test-kit/stacks'
-import { keepLogs } from '../keep-logs.ts'
+import { keepLogs } from './keep-logs.ts'
 import { editorOf, type FileEditor } from './repository-copy.ts'
 
 /** A new application outside of this repository. Paths are relative to its folder. */

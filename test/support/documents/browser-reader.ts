@@ -1,6 +1,6 @@
 import { openBrowser } from '@orderflow/stack/browser'
 import type { BrowserContextOptions, Locator, Page } from 'playwright-core'
-import { answerOf, operationOf } from '../browser.ts'
+import { answerOf, operationOf } from '../web/browser.ts'
 import type { Instruction } from './instructions.ts'
 
 export interface BrowserReader {

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pictureOf } from '@orderflow/event-monitor/screenshots'
 import { repository } from '@orderflow/stack/base'
-import { answerOf } from '../browser.ts'
+import { answerOf } from '../web/browser.ts'
 import type { BrowserReader } from './browser-reader.ts'
 
 /**

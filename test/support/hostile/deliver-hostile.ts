@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type LogRecord, positionText } from '@orderflow/kafka-log'
-import { signedHeaders } from '../signed-headers.ts'
-import { World } from '../world.ts'
+import { World } from '../memory/world.ts'
 import type { HostileRecord } from './hostile.ts'
+import { signedHeaders } from './signed-headers.ts'
 
 /** A time that is longer than any batch takes, and shorter than the timeout of a test. */
 const unansweredMs = 60_000

@@ -7,7 +7,7 @@ import { type BaseSettings, type Reactions, readSettings } from '@orderflow/serv
 import { type Service, serviceNamed } from '@orderflow/stack'
 import type { Documents } from '@orderflow/test-kit'
 import fc from 'fast-check'
-import { type Role, World } from '../world.ts'
+import { type Role, World } from '../memory/world.ts'
 
 export interface HostileRecord {
   topic: string

@@ -1,6 +1,6 @@
 import { positionText } from '@orderflow/kafka-log'
 import { readDeadLetters } from '@orderflow/service-kit/operations'
-import { documentsIn, type Role, strictTrust, World } from '../world.ts'
+import { documentsIn, type Role, strictTrust, World } from '../memory/world.ts'
 import { type Delivered, deliverHostile } from './deliver-hostile.ts'
 import { endOf } from './hostile.ts'
 import type { LargeRecord } from './large-records.ts'

@@ -10,8 +10,7 @@ const moment = (ms: number) => new Date(start + ms).toISOString()
 const megabytes = () => process.memoryUsage.rss() / 2 ** 20
 
 describe('the cache of prepared statements', () => {
-  it('limits the number of statements and their memory for 100,000 different queries', function () {
-    this.timeout(60_000)
+  it('limits the number of statements and their memory for 10,000 different queries', () => {
     const index = testIndex()
     const segments = new Segments()
     try {
@@ -34,10 +33,10 @@ describe('the cache of prepared statements', () => {
           1 + (number % 3),
         )
       expect(find(5)).to.have.length(3)
-      for (let number = 0; number < 10_000; number += 1) find(number)
+      for (let number = 0; number < 1_000; number += 1) find(number)
       const before = megabytes()
-      for (let number = 10_000; number < 110_000; number += 1) find(number)
-      expect(megabytes() - before).to.be.below(150)
+      for (let number = 1_000; number < 11_000; number += 1) find(number)
+      expect(megabytes() - before).to.be.below(50)
       for (const segment of segments.all()) expect(segment.statements.size).to.be.below(10)
     } finally {
       segments.close()

@@ -96,7 +96,8 @@ export function createAnnouncing(options: Options): Announcing & { writer: Regis
   const visits = new Map<string, Visit>()
   /** The newest known epoch of each register. */
   const epochs = new Map<number, number>()
-  const known = new LRUCache<string, true>({ max: maxKnown })
+  // With `max`, each cache would allocate its whole memory at once. Tests start hundreds of services in a process.
+  const known = new LRUCache<string, true>({ maxSize: maxKnown, sizeCalculation: () => 1 })
   const seen = new Map<number, Pick<Register, 'by' | 'beat'> & { since: number }>()
 
   const isOpen = (key: string): boolean => (documents.get(key)?.pending?.size ?? 0) > 0 || failed.has(key)

@@ -129,12 +129,17 @@ export function docs(title: string, signIn: PageSignIn | undefined): Router {
 
 /** Returns the hashes of the page's inline styles, so that the policy allows only these styles. */
 function stylesIn(page: string): string[] {
-  const preset = readFileSync(join(getAbsoluteFSPath(), 'swagger-ui-standalone-preset.js'), 'utf8')
-  const found = [
-    ...page.matchAll(/<style>([\s\S]*?)<\/style>/g),
-    ...page.matchAll(/\sstyle="([^"]*)"/g),
-    ...preset.matchAll(/createElement\("style",null,"([^"\\]*)"\)/g),
-  ]
-  const hashes = found.map(([, style = '']) => createHash('sha256').update(style).digest('base64'))
+  const ofPage = [...page.matchAll(/<style>([\s\S]*?)<\/style>/g), ...page.matchAll(/\sstyle="([^"]*)"/g)]
+  const found = [...ofPage.map(([, style = '']) => style), ...stylesOfPreset()]
+  const hashes = found.map((style) => createHash('sha256').update(style).digest('base64'))
   return [...hashes.map((hash) => `'sha256-${hash}'`), "'unsafe-hashes'"]
+}
+
+let presetStyles: string[] | undefined
+/** Returns the styles that a script of Swagger UI adds. Reads this large file once. */
+function stylesOfPreset(): string[] {
+  if (presetStyles) return presetStyles
+  const preset = readFileSync(join(getAbsoluteFSPath(), 'swagger-ui-standalone-preset.js'), 'utf8')
+  presetStyles = [...preset.matchAll(/createElement\("style",null,"([^"\\]*)"\)/g)].map(([, style = '']) => style)
+  return presetStyles
 }

@@ -2,107 +2,21 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { inspect } from 'node:util'
-import {
-  create,
-  type DescMessage,
-  fromBinary,
-  type MessageInitShape,
-  type MessageShape,
-  toBinary,
-} from '@bufbuild/protobuf'
-import daprProto from '@dapr/dapr/proto/dapr/proto/runtime/v1/dapr_pb.js'
-import { Server, ServerCredentials, type ServiceError, status } from '@grpc/grpc-js'
+import { status } from '@grpc/grpc-js'
 import { expect } from 'chai'
-import { createSidecar } from '../../src/sidecar/dapr-sidecar.ts'
-import type { Sidecar, SidecarError, Write } from '../../src/sidecar/sidecar.ts'
 import { newTraceId, within } from '../../src/telemetry/context.ts'
 import { openInspector } from '../support/open-inspector.ts'
 import { recordedSpans } from '../support/recorded-spans.ts'
+import { daprServer, type SaveStateRequest, statestore } from './dapr-server.ts'
 
-type SaveStateRequest = MessageShape<typeof method.saveState.input>
-type Handler = (request: unknown) => unknown
-type InvokeBindingRequest = MessageShape<typeof method.invokeBinding.input>
-const { method } = daprProto.Dapr
-const methods = [
-  method.getState,
-  method.getBulkState,
-  method.bulkPublishEventAlpha1,
-  method.saveState,
-  method.executeStateTransaction,
-  method.getMetadata,
-  method.invokeBinding,
-]
-
-const statestore = { name: 'statestore', type: 'state.sqlite' }
-
-/** These tests serve Dapr's protocol with given answers, including errors that a real sidecar returns only in an outage. */
 describe('createSidecar', () => {
-  const handlers: Record<string, Handler> = {}
-  let traceparent: unknown
-  let deadline: unknown
-  let peer: string
-  let token: unknown
-  let server: Server
-  let port: number
-  let sidecar: Sidecar
-  before(async () => {
-    server = new Server()
-    for (const { name, input, output } of methods) {
-      const definition = {
-        path: `/dapr.proto.runtime.v1.Dapr/${name}`,
-        requestStream: false,
-        responseStream: false,
-        requestSerialize: (value: Buffer) => value,
-        requestDeserialize: (bytes: Buffer) => fromBinary(input as DescMessage, bytes),
-        responseSerialize: (value: MessageInitShape<DescMessage>) => {
-          return Buffer.from(toBinary(output as DescMessage, create(output as DescMessage, value)))
-        },
-        responseDeserialize: (bytes: Buffer) => bytes,
-      }
-      server.addService({ [name]: definition }, {
-        [name]: (
-          call: {
-            request: unknown
-            metadata: { get(key: string): unknown[] }
-            getDeadline(): unknown
-            getPeer(): string
-          },
-          answer: (error: unknown, value?: unknown) => void,
-        ) => {
-          token = call.metadata.get('dapr-api-token')[0]
-          traceparent = call.metadata.get('traceparent')[0]
-          deadline = call.getDeadline()
-          peer = call.getPeer()
-          try {
-            answer(null, handlers[name]?.(call.request))
-          } catch (error) {
-            answer(error)
-          }
-        },
-      } as never)
-    }
-    port = await new Promise<number>((resolve, reject) => {
-      server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
-        error ? reject(error) : resolve(bound),
-      )
-    })
-  })
-  const openSidecar = () =>
-    createSidecar({
-      Sidecar: { Host: '127.0.0.1', HttpPort: 1, GrpcPort: port, Token: 'dapr-token' },
-      Stream: { PubSub: 'pubsub,pubsub-1' },
-      State: { Store: 'statestore' },
-    })
-  beforeEach(() => {
-    sidecar = openSidecar()
-    handlers.GetMetadata = () => ({ registeredComponents: [statestore] })
-  })
-  after(() => server.forceShutdown())
+  const tested = daprServer()
+  const { handlers, openSidecar, failure, grpcError, event } = tested
 
   const remainingMs = async () => {
     handlers.GetState = () => ({})
-    await sidecar.readOne('a key')
-    return Number(deadline) - Date.now()
+    await tested.sidecar.readOne('a key')
+    return Number(tested.deadline) - Date.now()
   }
 
   /** Returns the number of connections that three calls use. */
@@ -110,8 +24,8 @@ describe('createSidecar', () => {
     const peers = new Set<string>()
     handlers.GetState = () => ({})
     for (let calls = 0; calls < 3; calls += 1) {
-      await sidecar.readOne('a key')
-      peers.add(peer)
+      await tested.sidecar.readOne('a key')
+      peers.add(tested.peer)
     }
     return peers.size
   }
@@ -157,26 +71,23 @@ describe('createSidecar', () => {
 
   it('reports an unhealthy sidecar, or an unavailable store', async () => {
     handlers.GetBulkState = () => ({ items: [] })
-    expect([await sidecar.fault(), await sidecar.storeFault()]).to.deep.equal(['does not answer', undefined])
+    expect([await tested.sidecar.fault(), await tested.sidecar.storeFault()]).to.deep.equal([
+      'does not answer',
+      undefined,
+    ])
     handlers.GetBulkState = () => {
       throw Object.assign(new Error('no mongodb://user:pw@host'), { code: status.INTERNAL })
     }
-    expect([await sidecar.fault(), await sidecar.storeFault()]).to.deep.equal(['does not answer', 'does not answer'])
+    expect([await tested.sidecar.fault(), await tested.sidecar.storeFault()]).to.deep.equal([
+      'does not answer',
+      'does not answer',
+    ])
   })
-
-  const failure = (promise: Promise<unknown>) =>
-    promise.then(
-      () => 'none',
-      (error: SidecarError) => `${error.name} ${error.failure}`,
-    )
-  const grpcError = (code: status, details: string) =>
-    Object.assign(new Error(details), { code, details }) as ServiceError
-  const event = { topic: 't', key: 'k', value: Buffer.from('{}'), headers: { traceparent: 'x' } }
 
   it('reads existing documents with their etags, and sends the token', async () => {
     handlers.GetBulkState = () => ({ items: [{ key: 'a', data: Buffer.from('{"b":1}'), etag: '7' }, { key: 'c' }] })
-    expect([...(await sidecar.read(['a', 'c']))]).to.deep.equal([['a', { value: { b: 1 }, etag: '7' }]])
-    expect(token).to.equal('dapr-token')
+    expect([...(await tested.sidecar.read(['a', 'c']))]).to.deep.equal([['a', { value: { b: 1 }, etag: '7' }]])
+    expect(tested.token).to.equal('dapr-token')
   })
 
   it('passes the current trace to the sidecar, with the span of the call as the parent', async () => {
@@ -184,9 +95,9 @@ describe('createSidecar', () => {
     const span = tracing.begin('outer', newTraceId(), undefined, { kind: 'server' })
     handlers.GetState = () => ({})
     const other = { ...span.context, traceId: newTraceId() }
-    await within({ document: undefined, span, links: [other] }, () => sidecar.readOne('a'))
+    await within({ document: undefined, span, links: [other] }, () => tested.sidecar.readOne('a'))
     const [made] = spans()
-    expect(traceparent).to.equal(`00-${span.context.traceId}-${made?.spanId}-01`)
+    expect(tested.traceparent).to.equal(`00-${span.context.traceId}-${made?.spanId}-01`)
     expect(made).to.include({
       name: 'dapr.proto.runtime.v1.Dapr/GetState',
       kind: 'client',
@@ -198,34 +109,34 @@ describe('createSidecar', () => {
     handlers.GetState = () => {
       throw grpcError(status.UNAVAILABLE, 'of Ada')
     }
-    await within({ document: undefined, span }, () => failure(sidecar.readOne('a')))
+    await within({ document: undefined, span }, () => failure(tested.sidecar.readOne('a')))
     expect(spans()[1]).to.include({ isError: true, message: undefined })
     expect(spans()[1]?.attributes).to.include({ 'error.type': 'UNAVAILABLE' })
-    await failure(sidecar.readOne('a'))
-    expect(traceparent).to.equal(undefined)
+    await failure(tested.sidecar.readOne('a'))
+    expect(tested.traceparent).to.equal(undefined)
     expect(spans()).to.have.lengthOf(2)
   })
 
   it('reads one document, and returns undefined for a missing document', async () => {
     handlers.GetState = () => ({ data: Buffer.from('{"b":1}'), etag: '7' })
-    expect(await sidecar.readOne('a')).to.deep.equal({ value: { b: 1 }, etag: '7' })
+    expect(await tested.sidecar.readOne('a')).to.deep.equal({ value: { b: 1 }, etag: '7' })
     handlers.GetState = () => ({})
-    expect(await sidecar.readOne('a')).to.equal(undefined)
+    expect(await tested.sidecar.readOne('a')).to.equal(undefined)
   })
 
   it('fails if a key is unreadable, instead of reporting the document as absent', async () => {
     handlers.GetBulkState = () => ({ items: [{ key: 'a', error: 'disk I/O error' }] })
-    expect(await failure(sidecar.read(['a']))).to.equal('SidecarError unavailable')
+    expect(await failure(tested.sidecar.read(['a']))).to.equal('SidecarError unavailable')
   })
 
   it('reports a document that is not JSON as an error of the store', async () => {
     handlers.GetBulkState = () => ({ items: [{ key: 'a', data: Buffer.from('{') }] })
-    expect(await failure(sidecar.read(['a']))).to.equal('SidecarError unavailable')
+    expect(await failure(tested.sidecar.read(['a']))).to.equal('SidecarError unavailable')
   })
 
   it('hides the content of a document that is not JSON, because it may be personal', async () => {
     handlers.GetState = () => ({ data: Buffer.from('{"Name": SECRET}'), etag: '1' })
-    const error = await sidecar.readOne('a').catch((thrown: unknown) => thrown)
+    const error = await tested.sidecar.readOne('a').catch((thrown: unknown) => thrown)
     expect(inspect(error, { depth: null, showHidden: true }))
       .to.contain('read a: the document is not JSON')
       .and.not.to.contain('SECRET')
@@ -238,7 +149,7 @@ describe('createSidecar', () => {
       return {}
     }
     const value = '{"b":1}'
-    await sidecar.save(
+    await tested.sidecar.save(
       [
         { key: 'a', value, guard: { etag: '7' } },
         { key: 'b', value, guard: 'absent' },
@@ -258,93 +169,17 @@ describe('createSidecar', () => {
     ])
   })
 
-  describe('with the component statestore-save', () => {
-    const calls: [sql: string | undefined, params: unknown][] = []
-    let answer: () => unknown
-    let server: string
-    beforeEach(() => {
-      calls.length = 0
-      server = '1764410400.1'
-      answer = () => ({ metadata: { 'rows-affected': '2' } })
-      handlers.GetMetadata = () => ({ registeredComponents: [statestore, { name: 'statestore-save' }] })
-      handlers.InvokeBinding = (request) => {
-        const { name, operation, metadata } = request as InvokeBindingRequest
-        expect(name).to.equal('statestore-save')
-        if (operation === 'query') return { data: Buffer.from(JSON.stringify([[server]])) }
-        calls.push([metadata.sql, JSON.parse(metadata.params ?? '')])
-        return answer()
-      }
-    })
-    const etag = randomUUID()
-    const writes: Write[] = [
-      { key: 'a', value: '1', guard: { etag: '7' } },
-      { key: 'b', value: '2', guard: 'absent' },
-      { key: 'c', value: '3' },
-    ]
-
-    it('saves all documents with one statement, after one check of the table', async () => {
-      answer = () => ({ metadata: { 'rows-affected': '3' } })
-      await Promise.all([sidecar.save(writes, etag), sidecar.save(writes, etag, 2)])
-      const saved = (needed: number) => [
-        'SELECT FROM save_documents($1, $2, $3, $4, $5)',
-        [['a', 'b', 'c'], ['1', '2', '3'], ['7', 'absent', ''], needed, etag],
-      ]
-      expect(calls).to.deep.equal([['SELECT check_state_table()', []], saved(0), saved(2)])
-      expect(await sidecar.store()).to.include({ choosesEtags: true })
-    })
-
-    it('saves documents only on the required server', async () => {
-      answer = () => ({ metadata: { 'rows-affected': '3' } })
-      expect(await sidecar.storeServer()).to.equal(server)
-      sidecar.requireServer(server)
-      await sidecar.save(writes, etag)
-      const [sql, params] = calls.at(-1) ?? []
-      expect(sql).to.match(/^SELECT FROM save_documents\(.*\) WHERE .*pg_postmaster_start_time.* = \$6$/)
-      expect((params as unknown[]).at(-1)).to.equal(server)
-      answer = () => ({ metadata: { 'rows-affected': '0' } })
-      expect(await failure(sidecar.save(writes, etag))).to.equal('SidecarError conflict')
-      server = '1764410500.2'
-      expect(await failure(sidecar.save(writes, etag))).to.equal('SidecarError unavailable')
-    })
-
-    it('reports a lost race if the statement saved fewer documents, or not the needed documents', async () => {
-      expect(await failure(sidecar.save(writes, etag))).to.equal('SidecarError conflict')
-      answer = () => {
-        throw grpcError(status.INTERNAL, 'ERROR: etag mismatch: a needed document was not saved (SQLSTATE P0001)')
-      }
-      expect(await failure(sidecar.save(writes, etag, 1))).to.equal('SidecarError conflict')
-    })
-
-    it('refuses documents that PostgreSQL cannot store, because further attempts would fail, too', async () => {
-      await sidecar.storeFault()
-      answer = () => {
-        throw grpcError(status.INTERNAL, 'ERROR: invalid byte sequence for encoding "UTF8": 0x00 (SQLSTATE 22021)')
-      }
-      expect(await failure(sidecar.save(writes, etag))).to.equal('SidecarError refused')
-    })
-
-    it('refuses to save in an unknown table, and is unready', async () => {
-      handlers.GetBulkState = () => ({ items: [] })
-      answer = () => {
-        throw grpcError(status.INTERNAL, 'ERROR: unknown version of the table state: it has a column (SQLSTATE P0001)')
-      }
-      expect(await failure(sidecar.save(writes, etag))).to.equal('SidecarError unavailable')
-      expect(await sidecar.storeFault()).to.equal('unknown version of the table state: it has a column')
-      expect(calls.map(([sql]) => sql)).to.deep.equal(['SELECT check_state_table()', 'SELECT check_state_table()'])
-    })
-  })
-
   it('reports the server of PostgreSQL only', async () => {
     handlers.GetMetadata = () => ({ registeredComponents: [statestore] })
-    expect(await sidecar.storeServer()).to.equal(undefined)
+    expect(await tested.sidecar.storeServer()).to.equal(undefined)
   })
 
   it('returns the type of the store, and fails for an unknown component', async () => {
     const other = { name: 'env-secrets', type: 'secretstores.local.env' }
     handlers.GetMetadata = () => ({ registeredComponents: [other, statestore] })
-    expect(await sidecar.store()).to.deep.equal({ type: 'state.sqlite', choosesEtags: false })
+    expect(await tested.sidecar.store()).to.deep.equal({ type: 'state.sqlite', choosesEtags: false })
     handlers.GetMetadata = () => ({ registeredComponents: [other] })
-    expect(await failure(sidecar.store())).to.equal('SidecarError unavailable')
+    expect(await failure(tested.sidecar.store())).to.equal('SidecarError unavailable')
   })
 
   it('publishes each event with its own key and headers, and detects an event that the broker did not accept', async () => {
@@ -353,11 +188,11 @@ describe('createSidecar', () => {
       seen = request as typeof seen
       return {}
     }
-    await sidecar.publish('t', [event])
+    await tested.sidecar.publish('t', [event])
     expect(seen?.metadata).to.deep.equal({ rawPayload: 'true' })
     expect(seen?.entries[0]?.metadata).to.deep.equal({ partitionKey: 'k', traceparent: 'x' })
     handlers.BulkPublishEventAlpha1 = () => ({ failedEntries: [{ entryId: '0', error: 'no' }] })
-    expect(await failure(sidecar.publish('t', [event]))).to.equal('SidecarError unavailable')
+    expect(await failure(tested.sidecar.publish('t', [event]))).to.equal('SidecarError unavailable')
   })
 
   it('publishes through the next component after an outage, but not after a refusal', async () => {
@@ -367,7 +202,7 @@ describe('createSidecar', () => {
       through.push((request as { pubsubName: string }).pubsubName)
       return answer()
     }
-    const publish = () => failure(sidecar.publish('t', [event]))
+    const publish = () => failure(tested.sidecar.publish('t', [event]))
     const fail = (code: status, details: string) => () => {
       throw grpcError(code, details)
     }
@@ -385,7 +220,7 @@ describe('createSidecar', () => {
   })
 
   it('distinguishes a lost race, a refusal and an outage', async () => {
-    const write = () => failure(sidecar.transact([{ key: 'a', value: '1', guard: 'absent' }]))
+    const write = () => failure(tested.sidecar.transact([{ key: 'a', value: '1', guard: 'absent' }]))
     const answers: [status, string, string][] = [
       [status.INTERNAL, 'possible etag mismatch. error from state store', 'conflict'],
       [status.INTERNAL, 'database is locked', 'unavailable'],

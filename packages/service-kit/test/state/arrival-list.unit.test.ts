@@ -5,41 +5,12 @@ import { createReader } from '../../src/state/documents.ts'
 import { CursorError, readPage } from '../../src/state/list-page.ts'
 import { createUnitOfWork } from '../../src/state/unit-of-work.ts'
 import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
-
-const begun = Date.parse('2026-11-21T10:00:00Z')
-let clock = begun
-const now = () => new Date(clock)
+import { arrivals, begun } from './arrivals.ts'
 
 for (const type of ['state.sqlite', 'state.postgresql']) {
   describe(`createArrivalLists on ${type}`, () => {
-    let sidecar: FakeSidecar
-    beforeEach(() => {
-      clock = begun
-      sidecar = new FakeSidecar(type)
-    })
-
-    const writer = () => createUnitOfWork(sidecar, createArrivalLists(now))
-    const add = (commit: UnitOfWork, id: string) =>
-      commit({ key: id, bytes: 10, decide: (view) => view.write({ listed: view.list(id) }) })
-    const page = (limit: number, cursor?: string) =>
-      readPage(createReader(sidecar), { limit, cursor }, async (ids) =>
-        ids.map((id) => {
-          const document = sidecar.documents.get(id)?.value as { listed: string } | undefined
-          return document && { item: id, listed: document.listed }
-        }),
-      )
-
-    async function all(limit: number): Promise<string[]> {
-      const seen: string[] = []
-      let next: string | null | undefined
-      do {
-        const { items, next: cursor } = await page(limit, next ?? undefined)
-        expect(items.length).to.be.at.most(limit)
-        seen.push(...items)
-        next = cursor
-      } while (next)
-      return seen
-    }
+    const tested = arrivals(type)
+    const { writer, add, page, all } = tested
 
     it('lists every entry exactly once, newest first, across all pages', async () => {
       const commit = writer()
@@ -62,14 +33,14 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
     it('leaves out an entry whose document is missing', async () => {
       const commit = writer()
       for (const id of ['a', 'b', 'c']) await add(commit, id)
-      sidecar.documents.delete('b')
+      tested.sidecar.documents.delete('b')
       expect((await page(2)).items).to.deep.equal(['c', 'a'])
     })
 
     it('fills pages to their limit even if most documents are missing', async () => {
       const commit = writer()
       for (let id = 0; id < 150; id += 1) await add(commit, `${id}`)
-      for (let id = 0; id < 150; id += 1) if (id % 5 !== 0) sidecar.documents.delete(`${id}`)
+      for (let id = 0; id < 150; id += 1) if (id % 5 !== 0) tested.sidecar.documents.delete(`${id}`)
       expect(await all(7)).to.deep.equal(Array.from({ length: 30 }, (_, index) => `${145 - 5 * index}`))
       expect((await page(7)).items).to.have.length(7)
     })
@@ -77,13 +48,13 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
     it('stops reading a shard at a missing chunk, and continues with the other shards', async () => {
       const [one, other] = [writer(), writer()]
       await add(one, 'oldest')
-      clock += 1
+      tested.clock += 1
       await add(other, 'others')
-      clock += 1
+      tested.clock += 1
       for (let id = 0; id < 150; id += 1) await add(one, `${id}`)
-      const [first] = sidecar.chunkKeys()
+      const [first] = tested.sidecar.chunkKeys()
       const [, shard] = first?.split('/') ?? []
-      sidecar.documents.delete(`list/${shard}/1`)
+      tested.sidecar.documents.delete(`list/${shard}/1`)
       const shown = await all(20)
       expect(shown.slice(0, 2).concat(shown.slice(-2))).to.deep.equal(['149', '148', '127', 'others'])
     })
@@ -91,7 +62,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
     it('starts again with an empty list if all chunks are lost', async () => {
       const commit = writer()
       for (let id = 0; id < 150; id += 1) await add(commit, `${id}`)
-      for (const key of sidecar.chunkKeys()) sidecar.documents.delete(key)
+      for (const key of tested.sidecar.chunkKeys()) tested.sidecar.documents.delete(key)
       expect(await page(1)).to.deep.equal({ items: [], next: null })
       await add(writer(), 'next')
       expect((await page(2)).items).to.deep.equal(['next'])
@@ -120,118 +91,12 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       expect((await page(10)).items.toSorted()).to.deep.equal(['a', 'b'])
     })
 
-    it('orders entries by the writers’ clocks', async () => {
-      const writers = Array.from({ length: 8 }, writer)
-      const ids = Array.from({ length: 800 }, (_, id) => `${id}`)
-      for (const id of ids) {
-        clock += 1
-        await add(writers[(Number(id) * 5) % 8] as UnitOfWork, id)
-      }
-      expect(await all(100)).to.deep.equal(ids.toReversed())
-    })
-
-    it('orders entries by time in pages of any length, even if one writer adds most entries', async () => {
-      const [busy, idle] = [writer(), writer()]
-      const ids = Array.from({ length: 300 }, (_, id) => `${id}`)
-      for (const id of ids) {
-        clock += 1
-        await add(Number(id) % 50 === 7 ? idle : busy, id)
-      }
-      for (const limit of [7, 100, 300]) expect(await all(limit), `${limit}`).to.deep.equal(ids.toReversed())
-    })
-
-    it('keeps the order of a writer’s entries even if the writer’s clock is set back', async () => {
-      const commit = writer()
-      for (const id of ['a', 'b', 'c']) {
-        await add(commit, id)
-        clock -= 60_000
-      }
-      expect((await page(10)).items).to.deep.equal(['c', 'b', 'a'])
-    })
-
-    it('lists new entries above older ones after a clock was ahead for a while, also after restarts', async () => {
-      const year = 365 * 24 * 3_600_000
-      const commit = writer()
-      await add(commit, 'before')
-      clock += year
-      await add(commit, 'ahead')
-      clock -= year
-      for (const id of ['corrected', 'again']) await add(commit, id)
-      const restarted = writer()
-      for (const id of ['restarted', 'later']) await add(restarted, id)
-      await add(writer(), 'last')
-      const expected = ['last', 'later', 'restarted', 'again', 'corrected', 'ahead', 'before']
-      expect(await all(2)).to.deep.equal(expected)
-    })
-
-    it('orders the entries of several writers by time although the clock of one of them was ahead for a while', async () => {
-      let time = 0
-      const wrong = { ms: 0 }
-      const writerWith = (ahead: { ms: number }) =>
-        createUnitOfWork(
-          sidecar,
-          createArrivalLists(() => new Date(clock + ahead.ms), { elapsed: () => time }),
-        )
-      const pass = (ms: number) => {
-        clock += ms
-        time += ms
-      }
-      const [one, other] = [writerWith(wrong), writerWith({ ms: 0 })]
-      await add(one, 'a')
-      pass(1_000)
-      await add(other, 'b')
-      wrong.ms = 3_600_000
-      pass(1_000)
-      await add(one, 'c')
-      wrong.ms = 0
-      // Writers see the times of the others once a minute.
-      pass(61_000)
-      for (const [index, commit] of [other, one, other, one, other].entries()) {
-        await add(commit, `${index}`)
-        pass(1_000)
-      }
-      expect(await all(3)).to.deep.equal(['4', '3', '2', '1', '0', 'c', 'b', 'a'])
-    })
-
-    it('uses few shards in restarts after a clock was ahead', async () => {
-      clock += 3_600_000
-      await add(writer(), 'ahead')
-      clock -= 3_600_000
-      let time = 0
-      for (let restart = 0; restart < 10; restart += 1) {
-        const lists = createArrivalLists(now, { elapsed: () => time })
-        await add(createUnitOfWork(sidecar, lists), `${restart}`)
-        time += 30_000
-        clock += 30_000
-        await add(createUnitOfWork(sidecar, lists), `${restart} later`)
-      }
-      expect(new Set(sidecar.chunkKeys().map((key) => key.split('/')[1])).size).to.be.below(4)
-    })
-
-    it('gives each concurrent writer its own shard, and lets writers share shards if there are more writers than shards', async () => {
-      const writers = Array.from({ length: 24 }, writer)
-      const ids = Array.from({ length: 24 * 200 }, (_, id) => `${id}`)
-      for (let round = 0; round < 200; round += 1) {
-        await Promise.all(writers.map((commit, index) => add(commit, `${round * 24 + index}`)))
-      }
-      expect((await all(200)).toSorted()).to.deep.equal(ids.toSorted())
-    })
-
-    it('gives a new writer an idle shard, so that the number of reads for a page does not grow', async () => {
-      for (let restart = 0; restart < 10; restart += 1) {
-        await add(writer(), `${restart}`)
-        clock += 60_000
-      }
-      expect(new Set(sidecar.chunkKeys().map((key) => key.split('/')[1])).size).to.equal(1)
-      expect(await all(3)).to.deep.equal(Array.from({ length: 10 }, (_, restart) => `${9 - restart}`))
-    })
-
     it('reads a page with the same number of calls, however long the list is', async () => {
       const commit = writer()
       const callsOfPage = async () => {
-        const before = sidecar.calls.read
+        const before = tested.sidecar.calls.read
         await page(20)
-        return sidecar.calls.read - before
+        return tested.sidecar.calls.read - before
       }
       for (let id = 0; id < 100; id += 1) await add(commit, `${id}`)
       const short = await callsOfPage()
@@ -242,14 +107,14 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
     it('finds the newest entries even if the stored number of the newest chunk is too low', async () => {
       const commit = writer()
       for (let id = 0; id < 1_000; id += 1) await add(commit, `${id}`)
-      for (const [key] of sidecar.documents) if (/^list\/\d+$/.test(key)) sidecar.set(key, 0)
+      for (const [key] of tested.sidecar.documents) if (/^list\/\d+$/.test(key)) tested.sidecar.set(key, 0)
       expect((await page(2)).items).to.deep.equal(['999', '998'])
     })
 
     it('reads the list even if the stored number of the newest chunk is too high', async () => {
       const commit = writer()
       for (let id = 0; id < 70; id += 1) await add(commit, `${id}`)
-      for (const [key] of sidecar.documents) if (/^list\/\d+$/.test(key)) sidecar.set(key, 2)
+      for (const [key] of tested.sidecar.documents) if (/^list\/\d+$/.test(key)) tested.sidecar.set(key, 2)
       expect((await page(2)).items).to.deep.equal(['69', '68'])
     })
 
@@ -267,18 +132,20 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       it(`starts the list again in a store that was emptied when the newest chunk was ${chunk}`, async () => {
         const commit = writer()
         for (let id = 0; id < entries; id += 1) await add(commit, `${id}`)
-        sidecar.documents.clear()
+        tested.sidecar.documents.clear()
         await add(commit, 'b')
         expect(await page(10)).to.deep.equal({ items: ['b'], next: null })
         // The writer began a shard, so the numbers of its chunks start at 0.
-        expect([...sidecar.documents].some(([key, { value }]) => /^list\/\d+$/.test(key) && value === 0)).to.equal(true)
+        expect(
+          [...tested.sidecar.documents].some(([key, { value }]) => /^list\/\d+$/.test(key) && value === 0),
+        ).to.equal(true)
       })
     }
 
     it('leaves other writers’ chunks unchanged in a store that was emptied and filled again', async () => {
       const writers = Array.from({ length: shardCount }, writer)
       for (const [index, commit] of writers.entries()) await add(commit, `old ${index}`)
-      sidecar.documents.clear()
+      tested.sidecar.documents.clear()
       const other = writer()
       for (let id = 0; id < 100; id += 1) await add(other, `rebuilt ${id}`)
       for (const [index, commit] of writers.entries()) await add(commit, `new ${index}`)
@@ -290,11 +157,11 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
     it('adds new entries at the end of the list after an older copy of the store was restored', async () => {
       const commit = writer()
       for (let id = 0; id < 10; id += 1) await add(commit, `${id}`)
-      const earlier = new Map(sidecar.documents)
+      const earlier = new Map(tested.sidecar.documents)
       for (let id = 10; id < 150; id += 1) await add(commit, `${id}`)
-      sidecar.documents.clear()
-      for (const [key, document] of earlier) sidecar.documents.set(key, document)
-      clock += 1
+      tested.sidecar.documents.clear()
+      for (const [key, document] of earlier) tested.sidecar.documents.set(key, document)
+      tested.clock += 1
       await add(commit, 'later')
       expect((await page(2)).items).to.deep.equal(['later', '9'])
     })
@@ -326,20 +193,22 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
     it('limits the size of its chunks', async () => {
       const commit = writer()
       for (let id = 0; id < 150; id += 1) await add(commit, `${id}`)
-      const lengths = sidecar.chunkKeys().map((key) => Object(sidecar.documents.get(key)?.value).ids.length)
+      const lengths = tested.sidecar
+        .chunkKeys()
+        .map((key) => Object(tested.sidecar.documents.get(key)?.value).ids.length)
       expect(lengths).to.deep.equal([64, 64, 22])
     })
 
     it('continues the same chunk after a long time without new entries', async () => {
       const commit = writer()
       for (const id of ['a', 'b', 'c']) {
-        clock += 60_000
+        tested.clock += 60_000
         await add(commit, id)
       }
-      const [only, ...others] = sidecar.chunkKeys()
+      const [only, ...others] = tested.sidecar.chunkKeys()
       expect(others).to.deep.equal([])
       const at = [1, 2, 3].map((minutes) => begun + minutes * 60_000)
-      expect(sidecar.documents.get(only ?? '')?.value).to.deep.include({ ids: ['a', 'b', 'c'], at })
+      expect(tested.sidecar.documents.get(only ?? '')?.value).to.deep.include({ ids: ['a', 'b', 'c'], at })
     })
   })
 }
@@ -347,7 +216,10 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
 describe('createArrivalLists on a store whose etags the service chooses', () => {
   it('adds entries without reading the list', async () => {
     const sidecar = new FakeSidecar('state.postgresql')
-    const commit = createUnitOfWork(sidecar, createArrivalLists(now))
+    const commit = createUnitOfWork(
+      sidecar,
+      createArrivalLists(() => new Date(begun)),
+    )
     const add = (id: string) => commit({ key: id, bytes: 10, decide: (view) => view.write({ listed: view.list(id) }) })
     await add('first')
     const { read } = sidecar.calls

@@ -1,8 +1,7 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isSecretName } from '@orderflow/service-kit/setup'
 import { expect } from 'chai'
-import { parse } from 'yaml'
 import { images, serviceImage } from '../../src/application/images.ts'
 import { jaegerVariables } from '../../src/application/jaeger.ts'
 import { repository, versions } from '../../src/application/paths.ts'
@@ -13,26 +12,10 @@ import {
   sidecarOf,
   storedServices,
 } from '../../src/application/services.ts'
-import { postgresqlFile, variableOf } from '../../src/containers/project.ts'
-import { ipv6Ports, podOf, replicaServices } from '../../src/containers/replicas.ts'
-import { brokerSettings } from '../../src/kafka/broker.ts'
-import { daprdFlags, resourcesOf, sidecarMemory } from '../../src/processes/process/spec.ts'
-import { postgresqlSettings } from '../../src/stores/databases.ts'
-
-interface Service {
-  image: string
-  ports?: string[]
-  command?: string[]
-  environment?: Record<string, unknown>
-  profiles?: string[]
-  entrypoint?: string[]
-  [key: string]: unknown
-}
-
-const text = readFileSync(join(repository, 'docker-compose.yml'), 'utf8')
-const { services } = parse(text, { merge: true }) as { services: Record<string, Service> }
-const ofOthers = ['kafka', 'mongo', 'jaeger', 'prometheus', 'grafana']
-const ours = Object.keys(services).filter((name) => !ofOthers.includes(name))
+import { variableOf } from '../../src/containers/project.ts'
+import { podOf } from '../../src/containers/replicas.ts'
+import { sidecarMemory } from '../../src/processes/process/spec.ts'
+import { ours, services, text } from './compose-file.ts'
 
 describe('docker-compose.yml', () => {
   it('uses the versions of packages/stack/versions.json', () => {
@@ -268,142 +251,5 @@ describe('docker-compose.yml', () => {
   it('uses the same names as ./orderflow for images that are built here', () => {
     for (const { name } of registered) expect(services[name]?.image).to.equal(serviceImage(name))
     expect(services.setup?.image).to.equal(serviceImage('setup'))
-  })
-})
-
-describe('docker-compose.postgresql.yml', () => {
-  const besides = readFileSync(join(repository, postgresqlFile), 'utf8')
-  const customTags = [{ tag: '!reset', resolve: () => null }]
-  const added = (parse(besides, { merge: true, customTags }) as { services: Record<string, Service | null> }).services
-
-  it('replaces MongoDB by PostgreSQL, and publishes PostgreSQL’s port only on loopback', () => {
-    expect(Object.keys(services)).to.include('mongo')
-    expect(added.mongo).to.equal(null)
-    expect(added.postgresql?.ports).to.deep.equal([`127.0.0.1:\${POSTGRESQL_PORT:-${defaultPorts.postgresql}}:5432`])
-  })
-
-  it('gives PostgreSQL’s address only to setup and sidecars', () => {
-    const told = Object.entries(added).filter(([, service]) => service?.environment?.State__ConnectionString)
-    expect(told.map(([name]) => name)).to.have.members(['setup', ...storedServices.map(sidecarOf)])
-    for (const service of storedServices) {
-      const theirs = services[sidecarOf(service)]?.command?.map((flag) => flag.replace('mongodb', 'postgresql'))
-      expect(added[sidecarOf(service)]?.command).to.deep.equal(theirs)
-    }
-  })
-
-  it('gives each sidecar its own user, and the user with all rights only to setup', () => {
-    for (const service of storedServices) {
-      const uri = String(added[sidecarOf(service)]?.environment?.State__ConnectionString)
-      const password = `\${${variableOf(service, 'STORE_PASSWORD')}:?is not set; see .env.example}`
-      expect(uri)
-        .to.match(/^postgres:/)
-        .and.to.contain(`//${service.name}.store:${password}@`)
-    }
-    const withAllRights = Object.entries(added).filter(([, service]) =>
-      /POSTGRESQL_PASSWORD/.test(JSON.stringify(service?.environment ?? {})),
-    )
-    expect(withAllRights.map(([name]) => name)).to.have.members(['postgresql', 'setup'])
-  })
-
-  it('contains default values for ports, but not for secrets', () => {
-    const withDefault = [...besides.matchAll(/\$\{(\w+):-/g)].map(([, name]) => name)
-    expect(withDefault).to.deep.equal(['POSTGRESQL_PORT'])
-    for (const [, rest] of besides.matchAll(/\$\{POSTGRESQL_PASSWORD(.)/g)) expect(rest).to.equal(':')
-  })
-})
-
-describe('the connection pools of a sidecar', () => {
-  it('leave enough connections of PostgreSQL for twenty sidecars and some operators', () => {
-    const folder = join(repository, 'components/postgresql')
-    const pools = readdirSync(folder).map((file) => {
-      const { spec } = parse(readFileSync(join(folder, file), 'utf8'))
-      return Number(spec.metadata.find(({ name }: { name: string }) => name === 'maxConns').value)
-    })
-    expect(pools).to.deep.equal([8, 8])
-    expect(16 * 20).to.be.below(postgresqlSettings.max_connections)
-  })
-})
-
-describe('the sidecar of a release', () => {
-  it('starts with the same flags as the other sidecars, except those for ports and paths', () => {
-    const start = readFileSync(join(repository, 'packages/stack/templates/release-image/start'), 'utf8')
-    const [, lines = ''] = /^sidecar_flags=\(\n(.*?)^\)$/ms.exec(start) ?? []
-    const found = [...lines.matchAll(/--([a-z-]+)[ =]("\$\(.*?\)"|"[^"]*"|\S+)/g)].map(([, flag = '', value = '']) => [
-      flag,
-      value,
-    ])
-    const [first] = registered
-    const ports = entryOf(defaultPorts.services, first?.name ?? '')
-    const wanted = daprdFlags(first?.name ?? '', ports, resourcesOf('/app/components', { hasStore: false }, 'mongodb'))
-    const folder = resourcesOf('/app/components', { hasStore: true }, 'mongodb').folders[1]
-    expect(start).to.contain(`[ -z "$State__Store" ] || sidecar_flags+=(--resources-path ${folder})`)
-    const isOwn = ([flag = '']: (string | undefined)[]) => flag.endsWith('-port') || flag === 'app-id'
-    expect(found.filter(isOwn).map(([flag]) => flag)).to.deep.equal(wanted.filter(isOwn).map(([flag]) => flag))
-    const rest = found.filter((pair) => !isOwn(pair) && pair[0] !== 'dapr-graceful-shutdown-seconds')
-    expect(rest).to.deep.equal(wanted.filter((pair) => !isOwn(pair)))
-  })
-})
-
-describe('the settings of brokers', () => {
-  const read = (path: string) => readFileSync(join(repository, path), 'utf8')
-  const files = [
-    'packages/stack/test/release/rehearsal/kafka.ts',
-    'packages/stack/templates/images/kafka/docker/server.properties',
-  ]
-  /** The setting that may differ between brokers. Hosted brokers require at least 6 s. */
-  const other = ['group.min.session.timeout.ms']
-
-  for (const file of files) {
-    it(`equal, in ${file}, those of brokers that run as processes`, () => {
-      const settings = Object.entries(brokerSettings).filter(([name]) => !other.includes(name))
-      for (const [name, value] of settings) {
-        const [, found] =
-          new RegExp(`^\\s*'?${name.replaceAll('.', '\\.')}'?\\s*[:=]\\s*'?([^',\\s]+)`, 'm').exec(read(file)) ?? []
-        if (found !== undefined) expect(found, name).to.equal(String(value))
-      }
-    })
-  }
-})
-
-describe('replicaServices', () => {
-  const model = {
-    services: {
-      'payment-pod': { image: 'p', pull_policy: 'never', ports: ['1:1'] },
-      'payment-sidecar': { network_mode: 'service:payment-pod', depends_on: { 'payment-pod': {}, setup: {} } },
-      'payment-service': {
-        build: {},
-        network_mode: 'service:payment-pod',
-        depends_on: { 'payment-pod': {}, 'payment-sidecar': {} },
-      },
-    },
-  }
-
-  it('adds a pod, a sidecar and a service for each replica, all without published ports', () => {
-    expect(replicaServices(model, { 'payment-service': 2 }).services).to.deep.equal({
-      'payment-pod-2': { image: 'p', pull_policy: 'never' },
-      'payment-sidecar-2': { network_mode: 'service:payment-pod-2', depends_on: { 'payment-pod-2': {}, setup: {} } },
-      'payment-service-2': {
-        network_mode: 'service:payment-pod-2',
-        depends_on: { 'payment-pod-2': {}, 'payment-sidecar-2': {} },
-      },
-    })
-  })
-
-  it('adds no replicas for a service that runs once', () => {
-    expect(replicaServices(model, { 'payment-service': 1 }).services).to.deep.equal({})
-  })
-})
-
-describe('ipv6Ports', () => {
-  it('returns the ports that docker-compose.yml publishes on 127.0.0.1, with the same variables', () => {
-    const published = Object.entries(services).filter(([, { ports }]) => ports)
-    const added = ipv6Ports({ services }).services
-    expect(Object.keys(added))
-      .to.have.members(published.map(([name]) => name))
-      .and.to.include('order-pod')
-    expect(added['order-pod']?.ports).to.deep.equal([
-      `[::1]:\${ORDER_HTTP_PORT:-5000}:5000`,
-      `[::1]:\${ORDER_HTTPS_PORT:-5001}:5001`,
-    ])
   })
 })

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 
 /**
- * The ports that tests of this package use. They are above the ports of `make up` in a test (test/support/free-offset.ts), and below the ports of
+ * The ports that tests of this package use. They are above the ports of `make up` in a test (test/support/checkouts/free-offset.ts), and below the ports of
  * test stacks (packages/stack/src/application/free-ports.ts).
  */
 const range = { first: 19_200, size: 800 }

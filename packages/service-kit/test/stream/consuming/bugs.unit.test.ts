@@ -8,10 +8,9 @@ import type { BulkEntry } from '../../../src/stream/log/record.ts'
 import { createPublisher } from '../../../src/stream/publishing/publish.ts'
 import { createMetrics } from '../../../src/telemetry/metrics.ts'
 import { capturedLog } from '../../../src/testing/captured-log.ts'
-import { FakeSidecar } from '../../../src/testing/fake-sidecar.ts'
 import { scrape } from '../../../src/testing/scrape.ts'
-import { openTrust } from '../../support/open-trust.ts'
 import { virtualTime } from '../../support/virtual-time.ts'
+import { consuming, entry, envelope } from './consuming.ts'
 
 type Handle = (event: FullEvent<'OrderCreated'>) => Promise<unknown>
 
@@ -20,28 +19,23 @@ const broken = Object.assign(new Error('it breaks a rule'), { code: 'broken-rule
 
 const down = () => new SidecarError('write state', new Error('down'))
 
-/** Returns a delivery's entry with an order's event. `extra` is an unknown field of its envelope. */
-function orderEntry(offset: number, extra?: unknown): BulkEntry {
-  const envelope = {
-    AppId: randomUUID(),
-    AppName: 'older-application',
-    Version: 1,
-    Name: 'OrderCreated',
-    CreationDate: '2026-11-21T10:00:00Z',
-    Payload: { OrderId: randomUUID(), CustomerName: 'Ada', CustomerTaxId: 'SECRET-TAX-ID', Total: 1 },
-    ...(extra !== undefined && { x: extra }),
-  }
-  const value = Buffer.from(JSON.stringify(envelope))
-  return { entryId: `e${offset}`, value, metadata: { __partition: '0', __offset: String(offset) } }
+/** Returns a delivery's entry with an order's event. `x` is an unknown field of its envelope. */
+function orderEntry(offset: number, { total = 1, key, x }: { total?: number; key?: string; x?: unknown } = {}) {
+  const Payload = { ...envelope.Payload, OrderId: randomUUID(), Total: total }
+  const { value, metadata } = entry({ ...envelope, Payload, ...(x !== undefined && { x }) }, key)
+  return { entryId: `e${offset}`, value, metadata: { ...metadata, __partition: '0', __offset: String(offset) } }
 }
 
+const orderEntries = (count: number, first = 0, fields = {}): BulkEntry[] =>
+  Array.from({ length: count }, (_, index) => orderEntry(first + index, fields))
+
 describe('unexpected errors', () => {
-  let sidecar: FakeSidecar
+  const tested = consuming()
+  const { options, reasons } = tested
   let records: Record<string, unknown>[]
   let metrics: ReturnType<typeof createMetrics>
   let time: number
   beforeEach(() => {
-    sidecar = new FakeSidecar()
     metrics = createMetrics()
     time = Date.parse('2026-11-21T10:00:00Z')
   })
@@ -49,34 +43,20 @@ describe('unexpected errors', () => {
   function consumerOf(handle: Handle, over: Partial<ConsumerOptions> = {}): Consumer {
     const captured = capturedLog()
     records = captured.records
-    return createConsumer(
-      topic,
-      { OrderCreated: handle },
-      {
-        app: 'order-service',
-        refusals: new Set([broken.code]),
-        publish: createPublisher(sidecar),
-        trust: openTrust,
-        appendTimes: async () => new Map(),
-        log: captured.log,
-        metrics,
-        now: () => new Date(time),
-        ...over,
-      },
-    )
+    const own = { log: captured.log, metrics, now: () => new Date(time), ...over }
+    return createConsumer(topic, { OrderCreated: handle }, { ...options(), ...own })
   }
   const statuses = async (consumer: Consumer, ...entries: BulkEntry[]) =>
     (await consumer.deliver([entries])).map(({ status }) => status)
-  const reasons = () => sidecar.published.map(({ headers }) => headers['deadletter-reason'])
 
   const wide: Record<string, unknown> = {
     'a list of 130,000 numbers': Array(130_000).fill(1),
     'an object of 20,000 keys': Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`k${index}`, 1])),
   }
-  for (const [what, extra] of Object.entries(wide)) {
+  for (const [what, x] of Object.entries(wide)) {
     it(`a refused event with ${what} becomes a dead letter and causes no unexpected error`, async () => {
       const consumer = consumerOf(() => Promise.reject(broken))
-      expect(await statuses(consumer, orderEntry(1, extra))).to.deep.equal(['SUCCESS'])
+      expect(await statuses(consumer, orderEntry(1, { x }))).to.deep.equal(['SUCCESS'])
       expect(reasons()).to.deep.equal(['broken-rule'])
     })
   }
@@ -95,16 +75,12 @@ describe('unexpected errors', () => {
     expect(await statuses(consumer, orderEntry(1), orderEntry(2))).to.deep.equal(['SUCCESS', 'SUCCESS'])
     // Both events were handled at the same time, then each event alone.
     expect(seen).to.deep.equal([1, 2, 1, 1])
-    expect(sidecar.published).to.deep.equal([])
+    expect(tested.sidecar.published).to.deep.equal([])
   })
 
   it('later events of a key wait until an event with a bug was handled again', async () => {
     const steps: string[] = []
-    const of = (offset: number, key: string) => {
-      const entry = orderEntry(offset)
-      const value = Buffer.from(entry.value.toString().replace('"Total":1', `"Total":${offset}`))
-      return { ...entry, value, metadata: { ...entry.metadata, __key: key } }
-    }
+    const of = (offset: number, key: string) => orderEntry(offset, { total: offset, key })
     const consumer = consumerOf(async ({ Payload: { Total } }) => {
       const isFirst = !steps.includes('bug')
       if (Total === 3) await new Promise(setImmediate)
@@ -123,35 +99,33 @@ describe('unexpected errors', () => {
     })
     expect(await statuses(consumer, orderEntry(1))).to.deep.equal(['SUCCESS'])
     expect([calls, reasons()]).to.deep.equal([2, ['handler-error']])
-    const [first] = records
-    expect(first).to.include({ msg: 'a bug: this service failed on a record', topic, offset: '1' })
-    expect(first).to.have.nested.property('err.stack').that.contains('bugs.unit.test.ts')
-    expect(JSON.stringify([records, sidecar.published.map(({ headers }) => headers)])).not.to.contain('SECRET')
+    expect(records[0]).to.include({ msg: 'a bug: this service failed on a record', topic, offset: '1' })
+    expect(records[0]).to.have.nested.property('err.stack').that.contains('bugs.unit.test.ts')
+    expect(JSON.stringify([records, tested.sidecar.published.map(({ headers }) => headers)])).not.to.contain('SECRET')
   })
 
   it('an event becomes a dead letter with the reason internal-error after a bug in code before the handler', async () => {
-    const trust = {
-      asksForSignature: () => false,
-      requireTrusted: () => {
-        throw new RangeError('Maximum call stack size exceeded')
-      },
+    const requireTrusted = () => {
+      throw new RangeError('Maximum call stack size exceeded')
     }
-    const consumer = consumerOf(async () => {}, { trust })
+    const consumer = consumerOf(async () => {}, { trust: { asksForSignature: () => false, requireTrusted } })
     expect(await statuses(consumer, orderEntry(1))).to.deep.equal(['SUCCESS'])
     expect(reasons()).to.deep.equal(['internal-error'])
-    expect(sidecar.published[0]?.headers['deadletter-detail']).to.equal('RangeError: Maximum call stack size exceeded')
-    expect(sidecar.published[0]?.value).to.have.property('byteLength').above(100)
+    expect(tested.sidecar.published[0]?.headers['deadletter-detail']).to.equal(
+      'RangeError: Maximum call stack size exceeded',
+    )
+    expect(tested.sidecar.published[0]?.value).to.have.property('byteLength').above(100)
   })
 
   it('a bug that prevents a complete dead letter results in a dead letter with only the position', async () => {
     const publish: ConsumerOptions['publish'] = async (event) => {
       // Fails for each record with a value, so that only a dead letter without a value succeeds.
       if (event.value.byteLength > 0) throw new RangeError('Invalid array length')
-      await createPublisher(sidecar)(event)
+      await createPublisher(tested.sidecar)(event)
     }
     const consumer = consumerOf(() => Promise.reject(broken), { publish })
     expect(await statuses(consumer, orderEntry(7))).to.deep.equal(['SUCCESS'])
-    const [deadLetter] = sidecar.published
+    const [deadLetter] = tested.sidecar.published
     expect(deadLetter).to.include({ topic: 'orderevents.dead', key: undefined })
     expect(deadLetter?.headers).to.include({
       'deadletter-reason': 'internal-error',
@@ -164,8 +138,8 @@ describe('unexpected errors', () => {
   })
 
   it('a bug while an entry is read does not affect other entries', async () => {
-    const entry = orderEntry(1)
-    const unreadable = { ...entry, metadata: { ...entry.metadata, __key: 5 as unknown as string } }
+    const record = orderEntry(1)
+    const unreadable = { ...record, metadata: { ...record.metadata, __key: 5 as unknown as string } }
     const seen: unknown[] = []
     const consumer = consumerOf(async (event) => seen.push(event))
     expect(await statuses(consumer, unreadable, orderEntry(2))).to.deep.equal(['SUCCESS', 'SUCCESS'])
@@ -176,9 +150,9 @@ describe('unexpected errors', () => {
     const refused = () => new SidecarError('publish', new Error('message was too large'), 'refused')
     const consumer = consumerOf(() => Promise.reject(broken))
     // Kafka refuses the complete and the minimal dead letter twice, and then the dead letter with the position only.
-    sidecar.failures.publish.push(...Array.from({ length: 5 }, refused))
+    tested.sidecar.failures.publish.push(...Array.from({ length: 5 }, refused))
     expect(await statuses(consumer, orderEntry(1))).to.deep.equal(['RETRY'])
-    sidecar.failures.publish.length = 0
+    tested.sidecar.failures.publish.length = 0
     expect(await statuses(consumer, orderEntry(1))).to.deep.equal(['SUCCESS'])
     expect(reasons()).to.deep.equal(['broken-rule'])
   })
@@ -186,8 +160,7 @@ describe('unexpected errors', () => {
   describe('bugs in many events', () => {
     it('many bugs stop the topic after twenty dead letters, and readiness and a metric report the stop', async () => {
       const consumer = consumerOf(() => Promise.reject(new TypeError('a bad deployment')))
-      const entries = Array.from({ length: 100 }, (_, index) => orderEntry(index))
-      const first = await statuses(consumer, ...entries)
+      const first = await statuses(consumer, ...orderEntries(100))
       expect(first.filter((status) => status === 'SUCCESS')).to.have.length(20)
       expect(await statuses(consumer, orderEntry(100))).to.deep.equal(['RETRY'])
       expect(reasons()).to.deep.equal(Array(20).fill('handler-error'))
@@ -203,11 +176,7 @@ describe('unexpected errors', () => {
         if (Payload.Total === 2) throw new TypeError('a rare bug')
       })
       for (let batch = 0; batch < 30; batch += 1) {
-        const entries = Array.from({ length: 100 }, (_, index) => orderEntry(batch * 100 + index))
-        for (const entry of entries.slice(0, 5)) {
-          entry.value = Buffer.from(entry.value.toString().replace('"Total":1', '"Total":2'))
-        }
-        await consumer.deliver([entries])
+        await consumer.deliver([[...orderEntries(5, batch * 100, { total: 2 }), ...orderEntries(95, batch * 100 + 5)]])
       }
       expect(calls).to.equal(3_000 + 150)
       expect([reasons().length, consumer.stoppedBy()]).to.deep.equal([150, undefined])
@@ -218,12 +187,11 @@ describe('unexpected errors', () => {
       const consumer = consumerOf(async () => {
         if (isBroken) throw new TypeError('a passing bug')
       })
-      await consumer.deliver([Array.from({ length: 19 }, (_, index) => orderEntry(index))])
+      await consumer.deliver([orderEntries(19)])
       isBroken = false
-      for (let batch = 0; batch < 10; batch += 1)
-        await consumer.deliver([Array.from({ length: 100 }, (_, index) => orderEntry(100 * batch + index))])
+      for (let batch = 0; batch < 10; batch += 1) await consumer.deliver([orderEntries(100, 100 * batch)])
       isBroken = true
-      await consumer.deliver([Array.from({ length: 19 }, (_, index) => orderEntry(index))])
+      await consumer.deliver([orderEntries(19)])
       expect(consumer.stoppedBy()).to.equal(undefined)
     })
   })
@@ -245,24 +213,19 @@ describe('unexpected errors', () => {
         if (Payload.Total === 2) await new Promise(() => {})
         handled.push(Payload.Total)
       })
-      const keyed = (offset: number, total: number, key: string) => {
-        const entry = orderEntry(offset)
-        const value = Buffer.from(entry.value.toString().replace('"Total":1', `"Total":${total}`))
-        return { ...entry, value, metadata: { ...entry.metadata, __key: key } }
-      }
+      const keyed = (offset: number, total: number, key: string) => orderEntry(offset, { total, key })
       const delivered = statuses(consumer, keyed(1, 2, 'a'), keyed(2, 3, 'a'), keyed(3, 4, 'b'))
       expect(await passed(delivered)).to.equal(true)
       expect(await delivered).to.deep.equal(['SUCCESS', 'SUCCESS', 'SUCCESS'])
       expect([handled, reasons()]).to.deep.equal([[4, 3], ['handler-error']])
-      expect(sidecar.published[0]?.headers['deadletter-detail']).to.match(
-        /^HandlerTimeoutError: the handler did not end/,
-      )
+      const detail = tested.sidecar.published[0]?.headers['deadletter-detail']
+      expect(detail).to.match(/^HandlerTimeoutError: the handler did not end/)
       expect(records[0]).to.include({ msg: 'a bug: this service failed on a record', topic, offset: '1' })
     })
 
     it('fails each later call to the sidecar, so it writes and publishes nothing', async () => {
-      const publish = createPublisher(sidecar)
-      const documents = createDocuments(sidecar, () => new Date(time))('')
+      const publish = createPublisher(tested.sidecar)
+      const documents = createDocuments(tested.sidecar, () => new Date(time))('')
       const ends: (() => void)[] = []
       const late: unknown[] = []
       const consumer = consumerOf(
@@ -283,20 +246,18 @@ describe('unexpected errors', () => {
       for (const end of ends) end()
       await virtual.pass(1_000)
       expect(late).to.deep.equal(Array(6).fill('rejected'))
-      expect([sidecar.published.map((event) => event.topic), sidecar.documents.size]).to.deep.equal([
-        ['orderevents.dead'],
-        0,
-      ])
+      expect(tested.sidecar.published.map((event) => event.topic)).to.deep.equal(['orderevents.dead'])
+      expect(tested.sidecar.documents.size).to.equal(0)
     })
 
     it('continues while it waits for the sidecar in an outage of minutes', async () => {
-      const documents = createDocuments(sidecar, () => new Date(time))('')
-      sidecar.read = () => new Promise((_, reject) => setTimeout(() => reject(down()), 180_000))
+      const documents = createDocuments(tested.sidecar, () => new Date(time))('')
+      tested.sidecar.read = () => new Promise((_, reject) => setTimeout(() => reject(down()), 180_000))
       const consumer = consumerOf(() => documents.read(['a']))
       const delivered = statuses(consumer, orderEntry(1))
       for (let seconds = 0; seconds < 181; seconds += 1) await virtual.pass(1_000)
       expect(await delivered).to.deep.equal(['RETRY'])
-      expect([sidecar.published, consumer.stoppedBy()]).to.deep.equal([[], undefined])
+      expect([tested.sidecar.published, consumer.stoppedBy()]).to.deep.equal([[], undefined])
     })
   })
 
@@ -314,7 +275,7 @@ describe('unexpected errors', () => {
         ({ msg }) => msg === 'this record is delivered repeatedly, because the platform fails; see /readyz',
       )
       expect(named.map(({ offset }) => offset)).to.deep.equal(['3', '4'])
-      expect([sidecar.published, consumer.stoppedBy()]).to.deep.equal([[], undefined])
+      expect([tested.sidecar.published, consumer.stoppedBy()]).to.deep.equal([[], undefined])
     })
 
     it('a record is no longer reported after it was handled', async () => {

@@ -5,8 +5,8 @@ import { entryOf, type RunningStack, urlOf } from '@orderflow/stack'
 import { openBrowser, openPage, watchErrors } from '@orderflow/stack/browser'
 import { expect } from 'chai'
 import type { Browser, Page } from 'playwright-core'
-import { execute } from '../support/browser.ts'
-import { prefixProxy } from '../support/prefix-proxy.ts'
+import { execute } from '../../support/web/browser.ts'
+import { prefixProxy } from '../../support/web/prefix-proxy.ts'
 
 export function interactivePages(running: () => RunningStack): void {
   describe('the interactive API pages', () => {

@@ -12,9 +12,9 @@ import type { Operator } from '@orderflow/test-kit'
 import { Producer } from '@platformatic/kafka'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { endOf, type HostileRecord, hostileRecords } from '../support/hostile/hostile.ts'
-import { combinations, type LargeRecord, largestRecords, stranger } from '../support/hostile/large-records.ts'
-import { type Role, roles } from './rebuild.ts'
+import { endOf, type HostileRecord, hostileRecords } from '../../support/hostile/hostile.ts'
+import { combinations, type LargeRecord, largestRecords, stranger } from '../../support/hostile/large-records.ts'
+import { type Role, roles } from '../operations/rebuild.ts'
 
 const partitions = [0, 1, 2]
 const count = 360

@@ -5,7 +5,7 @@ import { readStores, type StoredDocument, storedPrefixes } from '@orderflow/chao
 import { approveUpTo } from '@orderflow/chaos/load/orders'
 import { eventually } from '@orderflow/stack/base'
 import { expect } from 'chai'
-import type { RunningContainers } from './running-containers.ts'
+import type { RunningContainers } from '../running-containers.ts'
 
 /**
  * Waits until all orders of the ledger are paid, then runs the ledger’s checks. Ignores all other orders of the stack. Returns the number of

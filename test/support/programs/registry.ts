@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { eventually, runTool } from '@orderflow/stack/base'
 import { freePort } from '@orderflow/stack/internals'
-import { packagesTools } from '../packages/tools.ts'
+import { packagesTools } from '../../packages/tools.ts'
 
 export interface Registry {
   url: string

@@ -6,7 +6,7 @@ import { send } from '@orderflow/chaos/clients/api'
 import { serversOf, services, sidecarOf } from '@orderflow/stack'
 import { loopbacks, processNamesWith } from '@orderflow/stack/internals'
 import { expect } from 'chai'
-import type { LocalCheckout, StartedCheckout } from '../support/checkouts/local-checkout.ts'
+import type { LocalCheckout, StartedCheckout } from '../../support/checkouts/local-checkout.ts'
 import { failed, orderflowFailed, succeeded } from './commands.ts'
 
 export function withoutStack(found: () => LocalCheckout): void {

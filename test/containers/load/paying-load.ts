@@ -3,8 +3,8 @@ import { openBook } from '@orderflow/chaos/ledger/book'
 import { startHttpLoad } from '@orderflow/chaos/load/http-load'
 import { createTally } from '@orderflow/chaos/load/tally'
 import { eventually } from '@orderflow/stack/base'
+import type { RunningContainers } from '../running-containers.ts'
 import { expectPaidOnce } from './expect-paid-once.ts'
-import type { RunningContainers } from './running-containers.ts'
 
 const patienceMs = 250
 const giveUpAfterMs = 120_000

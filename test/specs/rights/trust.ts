@@ -10,8 +10,8 @@ import { storedServices } from '@orderflow/stack'
 import { eventually, newSecret } from '@orderflow/stack/base'
 import { createProducer, openLog, settled } from '@orderflow/test-kit'
 import { expect } from 'chai'
-import type { StartedCheckout } from '../support/checkouts/local-checkout.ts'
-import { orderflowFailed, succeeded } from './commands.ts'
+import type { StartedCheckout } from '../../support/checkouts/local-checkout.ts'
+import { orderflowFailed, succeeded } from '../operations/commands.ts'
 
 type Envelope = ReturnType<typeof reduced>
 

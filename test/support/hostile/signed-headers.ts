@@ -1,7 +1,7 @@
 import type { Envelope } from '@orderflow/envelope-schema'
 import { publisherOf } from '@orderflow/service-kit/testing'
-import type { HostileRecord } from './hostile/hostile.ts'
-import { trust } from './world.ts'
+import { trust } from '../memory/world.ts'
+import type { HostileRecord } from './hostile.ts'
 
 /** Returns a record’s headers. If the record is signed, a valid signature comes last, because receivers use the last signature. */
 export function signedHeaders({ value, headers, isSigned }: HostileRecord): HostileRecord['headers'] {

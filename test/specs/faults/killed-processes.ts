@@ -12,7 +12,7 @@ import type { Order } from '@orderflow/order-service/order'
 import type { RunningStack } from '@orderflow/stack'
 import { eventually } from '@orderflow/stack/base'
 import { expect } from 'chai'
-import { listedOrders } from '../support/listed.ts'
+import { listedOrders } from '../../support/web/listed.ts'
 
 export function killedProcesses(running: () => RunningStack): void {
   describe('the system when a process is killed', () => {

@@ -17,7 +17,7 @@ import { type RunningStack, storedServices, urlOf } from '@orderflow/stack'
 import { eventually } from '@orderflow/stack/base'
 import { createProducer, type Documents, type Operator, settled } from '@orderflow/test-kit'
 import { expect } from 'chai'
-import { listedOrders, listedPayments } from '../support/listed.ts'
+import { listedOrders, listedPayments } from '../../support/web/listed.ts'
 
 export const roles = ['order', 'payment'] as const
 export type Role = (typeof roles)[number]

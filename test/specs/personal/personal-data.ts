@@ -11,11 +11,11 @@ import { eventually } from '@orderflow/stack/base'
 import { createProducer, settled, type TestedService, typesOn } from '@orderflow/test-kit'
 import type { Operate } from '@orderflow/test-kit/stacks'
 import { expect } from 'chai'
-import type { StartedCheckout } from '../support/checkouts/local-checkout.ts'
-import { markedRecords } from '../support/personal/marked-records.ts'
-import { markedRequests } from '../support/personal/marked-requests.ts'
-import { Markers } from '../support/personal/markers.ts'
-import { collectTraces } from '../support/trace-collector.ts'
+import type { StartedCheckout } from '../../support/checkouts/local-checkout.ts'
+import { markedRecords } from '../../support/personal/marked-records.ts'
+import { markedRequests } from '../../support/personal/marked-requests.ts'
+import { Markers } from '../../support/personal/markers.ts'
+import { collectTraces } from '../../support/web/trace-collector.ts'
 
 interface Told {
   by: string

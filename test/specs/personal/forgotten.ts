@@ -7,7 +7,7 @@ import type { RunningStack } from '@orderflow/stack'
 import { eventually } from '@orderflow/stack/base'
 import { createProducer, type Operator, settled } from '@orderflow/test-kit'
 import { expect } from 'chai'
-import { Markers } from '../support/personal/markers.ts'
+import { Markers } from '../../support/personal/markers.ts'
 
 /** Tests how a customer is forgotten (docs/personal-data.md). */
 export function forgottenCustomers(running: () => RunningStack, operator: () => Operator): void {

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { deterministicId, orderEvents, paymentEvents } from '@orderflow/envelope-schema'
 import type { LogRecord } from '@orderflow/kafka-log'
@@ -25,11 +24,11 @@ import {
   readTrust,
   type ServiceContext,
   type ServiceDefinition,
-  SidecarError,
 } from '@orderflow/service-kit'
 import { createMetrics, rebuildTopic } from '@orderflow/service-kit/operations'
 import { FakeLog, FakeSidecar } from '@orderflow/service-kit/testing'
 import { type Documents, domainDocuments } from '@orderflow/test-kit'
+import { Failures } from './failures.ts'
 
 const tokens = { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' }
 const settings = { order: readSettings(orderService, tokens), payment: readSettings(paymentService, tokens) }
@@ -42,22 +41,12 @@ const trustOf = (file: string) =>
 /** The default file accepts unlisted applications on orderevents. */
 export const trust = trustOf(settings.order.Trust.File)
 /** This file lists one application and rejects all unlisted applications. */
-export const strictTrust = trustOf(fileURLToPath(new URL('hostile/trust.json', import.meta.url)))
+export const strictTrust = trustOf(fileURLToPath(new URL('../hostile/trust.json', import.meta.url)))
 const codes = ({ refusals }: Pick<ServiceDefinition, 'refusals'>) => new Set(Object.keys(refusals))
 const refusals = { order: codes(orderService), payment: codes(paymentService) }
 
 export type Role = keyof typeof settings
 const roles = ['order', 'payment'] as const
-/** A failure of one call. */
-export interface Failure {
-  /** Before a call takes effect, after half of its effects, or after it has taken effect. A late write takes effect in the second `writeLate`. */
-  kind: 'read' | 'write' | 'publish' | 'write-half' | 'write-late' | 'write-after' | 'publish-after' | 'publish-half'
-  /** The number of calls that do not fail before the call that fails. Only one call fails. */
-  skipped: number
-  /** True if the call kills its process. Otherwise, the process gets an error. */
-  isFatal: boolean
-}
-
 interface Entities {
   order: Orders
   payment: Payments
@@ -75,28 +64,20 @@ export interface Process<E> {
 /** The current processes of a replica. A new process replaces a killed process. */
 export type Replica = { [R in Role]: Process<Entities[R]> }
 
-type Sidecar = Parameters<typeof createDocuments>[0]
-type OutgoingEvent = Parameters<Sidecar['publish']>[1][number]
 type EntityContext = Pick<ServiceContext, 'app' | 'documents' | 'publish' | 'log' | 'now' | 'newId'>
 const opened: { [R in Role]: (context: EntityContext) => Entities[R] } = {
   order: (context) => openEntity(order(currencyOf('EUR')), context),
   payment: (context) => openEntity(payment(amountLimit(10_000), currencyOf('EUR')), context),
 }
 
-const down = () => new SidecarError('call', new Error('connection lost'))
-const never = new Promise<never>(() => {})
-
 /** Two replicas of both services with real consumers and domain, and a log and stores in memory that fail on demand. */
 export class World {
   readonly log = new FakeLog()
+  readonly failures = new Failures()
   readonly stores: Record<Role, FakeSidecar>
   readonly replicas: [Replica, Replica]
   readonly #trust: typeof trust
-  #failure: Failure | undefined
-  #late: (() => Promise<void>)[] = []
-  #due: (() => Promise<void>)[] = []
   #ids = 0
-  #writes = 0
   #clock = Date.parse('2026-11-21T10:00:00Z')
   #elapsed = 0
 
@@ -132,19 +113,6 @@ export class World {
     return records.filter((_, index) => statuses?.[index]?.status === 'SUCCESS')
   }
 
-  async failing(failure: Failure | undefined, work: () => Promise<unknown>): Promise<void> {
-    this.#failure = failure && { ...failure }
-    await work()
-    this.#failure = undefined
-  }
-
-  /** Executes the late writes that the previous call has found. */
-  async writeLate(): Promise<void> {
-    const due = this.#due
-    ;[this.#due, this.#late] = [this.#late, []]
-    for (const write of due) await write()
-  }
-
   passTime(ms: number): void {
     this.#clock += ms
     this.#elapsed += ms
@@ -162,7 +130,7 @@ export class World {
   async sweepAll(): Promise<void> {
     for (let round = 0; round < 10; round += 1) {
       for (const replica of this.replicas) for (const role of roles) await this.sweep(role, replica)
-      await this.writeLate()
+      await this.failures.writeLate()
       this.passTime(5_000)
     }
   }
@@ -233,7 +201,7 @@ export class World {
     const [now, trust] = [() => this.#now(), this.#trust]
     const { Id: id, Name: name } = settings[role].App
     const killed = Promise.withResolvers<undefined>()
-    const sidecar = this.#sidecar(this.stores[role], () => {
+    const sidecar = this.failures.sidecar(this.stores[role], this.log, () => {
       killed.resolve(undefined)
       onKilled()
     })
@@ -264,87 +232,6 @@ export class World {
     })
     documents('').announcing.onVisit(entity.name, entity.announceStored)
     return { entity, consumers, sweep: () => documents('').announcing.sweep(), killed: killed.promise }
-  }
-
-  /** Creates the sidecar of a process. It publishes to the log. A record may go to any of three partitions, depending on its key. */
-  #sidecar(store: FakeSidecar, onKilled: () => void): Sidecar {
-    let isDead = false
-    /** Runs a call of a living process. A call of a dead process waits for ever. */
-    async function alive<T>(call: () => Promise<T>): Promise<T> {
-      if (isDead) return never
-      try {
-        return await call()
-      } finally {
-        if (isDead) await never
-      }
-    }
-    async function fail({ isFatal }: Failure): Promise<void> {
-      if (!isFatal) throw down()
-      isDead = true
-      onKilled()
-      await never
-    }
-    const failAt = async (kind: Failure['kind']) => {
-      const failure = this.#met(kind)
-      if (failure) await fail(failure)
-    }
-    const write = async (execute: () => Promise<void>, executeHalf = execute): Promise<void> => {
-      await failAt('write')
-      const late = this.#met('write-late')
-      // The guards of the write may no longer hold then.
-      if (late) this.#late.push(() => execute().catch(() => {}))
-      if (late) await fail(late)
-      this.#writes += 1
-      // Every third write is slow, so that the stored data may change before the write takes effect.
-      if (this.#writes % 3 === 0) await delay(1)
-      const half = this.#met('write-half')
-      await (half ? executeHalf() : execute())
-      if (half) await fail(half)
-      await failAt('write-after')
-    }
-    const publish = async (topic: string, events: OutgoingEvent[]): Promise<void> => {
-      await failAt('publish')
-      const half = this.#met('publish-half')
-      const out = half ? events.slice(0, events.length / 2) : events
-      await store.publish(topic, out)
-      for (const { key, value, headers } of out) {
-        const partition = topic.endsWith('.dead') ? 0 : (key?.charCodeAt(0) ?? 0) % 3
-        this.log.append({ topic, partition, key, value, headers })
-      }
-      if (half) await fail(half)
-      await failAt('publish-after')
-    }
-    const read = async <T>(call: () => Promise<T>): Promise<T> => {
-      await failAt('read')
-      return call()
-    }
-    return {
-      writeIntervalMs: store.writeIntervalMs,
-      publish: (topic, events) => alive(() => publish(topic, events)),
-      read: (keys) => alive(() => read(() => store.read(keys))),
-      readOne: (key) => alive(() => read(() => store.readOne(key))),
-      transact: (writes) => alive(() => write(() => store.transact(writes))),
-      save(writes, etag, needed = 0) {
-        const half = writes.slice(0, Math.max(needed, writes.length / 2))
-        const [saveAll, saveHalf] = [writes, half].map((some) => () => store.save(some, etag, needed))
-        return alive(() => write(saveAll as () => Promise<void>, saveHalf))
-      },
-      store: () => store.store(),
-      storeServer: () => store.storeServer(),
-      requireServer: (server) => store.requireServer(server),
-      fault: () => store.fault(),
-      storeFault: () => store.storeFault(),
-    }
-  }
-
-  /** Returns the failure once, when it is due. */
-  #met(kind: Failure['kind']): Failure | undefined {
-    const failure = this.#failure
-    if (failure?.kind !== kind) return undefined
-    failure.skipped -= 1
-    if (failure.skipped >= 0) return undefined
-    this.#failure = undefined
-    return failure
   }
 }
 
