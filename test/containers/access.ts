@@ -12,8 +12,8 @@ import { createProducer } from '@orderflow/test-kit'
 import { AclOperations } from '@platformatic/kafka'
 import { expect } from 'chai'
 import { orderflowFailed, succeeded } from '../specs/operations/commands.ts'
-import { aclOf } from '../support/kafka-rights.ts'
-import { refusalOf } from '../support/refusal.ts'
+import { aclOf } from '../support/kafka/kafka-rights.ts'
+import { refusalOf } from '../support/kafka/refusal.ts'
 import type { RunningContainers } from './running-containers.ts'
 
 /** Repeats the main rules of test/log/stream-rights.int.test.ts for Kafka in containers, and tests the operator’s commands. */

@@ -12,7 +12,7 @@ import { openLog } from '@orderflow/test-kit'
 import type { Ended } from '@orderflow/test-kit/stacks'
 import { expect } from 'chai'
 import { type LocalCheckout, localCheckout, type StartedCheckout } from '../support/checkouts/local-checkout.ts'
-import { type SecuredKafka, startSecuredKafka } from '../support/secured-kafka.ts'
+import { type SecuredKafka, startSecuredKafka } from '../support/kafka/secured-kafka.ts'
 import type { Example } from './example.ts'
 import { examples } from './languages.ts'
 

@@ -15,7 +15,7 @@ import { eventually, testFolder } from '@orderflow/stack/base'
 import { localKafka, releaseFolder } from '@orderflow/stack/internals'
 import { ConfigResourceTypes, IncrementalAlterConfigOperationTypes, Producer } from '@platformatic/kafka'
 import { expect } from 'chai'
-import { startKafka } from '../support/own-kafka.ts'
+import { startKafka } from '../support/kafka/own-kafka.ts'
 
 const program = fileURLToPath(import.meta.resolve('@orderflow/event-monitor/ingest-program'))
 const orderCreated = (OrderId: string) => ({

@@ -21,7 +21,7 @@ import { eventually, testFolder } from '@orderflow/stack/base'
 import { localKafka, releaseFolder } from '@orderflow/stack/internals'
 import { Producer } from '@platformatic/kafka'
 import { expect } from 'chai'
-import { startKafka } from '../support/own-kafka.ts'
+import { startKafka } from '../support/kafka/own-kafka.ts'
 
 /** The topic with CreateTime; dead-letter topics have the same setting. */
 const topic = 'createtime'

@@ -12,9 +12,9 @@ import type { KafkaConnection } from '@orderflow/stack'
 import { testFolder } from '@orderflow/stack/base'
 import { releaseFolder } from '@orderflow/stack/internals'
 import { expect } from 'chai'
-import { logWriter, startOpenBroker } from '../support/open-broker.ts'
-import { claimPlan } from '../support/own-kafka.ts'
-import { type SecondBroker, secondBroker } from '../support/second-broker.ts'
+import { logWriter, startOpenBroker } from '../support/kafka/open-broker.ts'
+import { claimPlan } from '../support/kafka/own-kafka.ts'
+import { type SecondBroker, secondBroker } from '../support/kafka/second-broker.ts'
 
 const event = () =>
   JSON.stringify({

@@ -27,7 +27,7 @@ import { eventually, withRetries } from '@orderflow/stack/base'
 import { localKafka, releaseFolder } from '@orderflow/stack/internals'
 import { Producer } from '@platformatic/kafka'
 import { expect } from 'chai'
-import { startKafka } from '../support/own-kafka.ts'
+import { startKafka } from '../support/kafka/own-kafka.ts'
 
 const [topic, deadTopic] = ['orderevents', 'orderevents.dead']
 const tokens = { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' }

@@ -3,7 +3,7 @@ import { kafkaOf, makeActive, makePassive, type Plan, releaseFolder } from '@ord
 import { consumedTopics, topics } from '@orderflow/stack/operate'
 import { Consumer, Producer } from '@platformatic/kafka'
 import { expect } from 'chai'
-import { startKafka } from '../support/own-kafka.ts'
+import { startKafka } from '../support/kafka/own-kafka.ts'
 
 const minute = 60_000
 const [topic, partition] = ['orderevents', 0]

@@ -19,7 +19,7 @@ import { eventually, repository, testFolder } from '@orderflow/stack/base'
 import { localKafka, type Plan, releaseFolder } from '@orderflow/stack/internals'
 import { Producer } from '@platformatic/kafka'
 import { expect } from 'chai'
-import { startKafka } from '../support/own-kafka.ts'
+import { startKafka } from '../support/kafka/own-kafka.ts'
 import {
   type Client,
   type Position,

@@ -19,7 +19,7 @@ import {
 } from '@orderflow/stack/internals'
 import { Producer } from '@platformatic/kafka'
 import { expect } from 'chai'
-import { startKafka } from '../support/own-kafka.ts'
+import { startKafka } from '../support/kafka/own-kafka.ts'
 
 const [topic, dead, group] = ['restored', 'restored.dead', 'a-restored-group']
 const counts = { [topic]: 2, [dead]: 4 }

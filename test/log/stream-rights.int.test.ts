@@ -7,10 +7,10 @@ import { type KafkaConnection, kafkaPasswords } from '@orderflow/stack'
 import { repository } from '@orderflow/stack/base'
 import { streamSettings } from '@orderflow/stack/internals'
 import { expect } from 'chai'
-import { envelopeCommand } from '../specs/envelope-command.ts'
-import { streamRights } from '../specs/stream-rights.ts'
-import { streamUsers } from '../specs/stream-users.ts'
-import { type SecuredKafka, startSecuredKafka } from '../support/secured-kafka.ts'
+import { envelopeCommand } from '../specs/rights/envelope-command.ts'
+import { streamRights } from '../specs/rights/stream-rights.ts'
+import { streamUsers } from '../specs/rights/stream-users.ts'
+import { type SecuredKafka, startSecuredKafka } from '../support/kafka/secured-kafka.ts'
 
 describe('a Kafka that requires authentication', () => {
   let kafka: SecuredKafka

@@ -3,8 +3,8 @@ import type { KafkaConnection } from '@orderflow/stack'
 import { eventually, testFolder } from '@orderflow/stack/base'
 import { releaseFolder } from '@orderflow/stack/internals'
 import { expect } from 'chai'
-import { logWriter, startOpenBroker } from '../support/open-broker.ts'
-import { claimPlan } from '../support/own-kafka.ts'
+import { logWriter, startOpenBroker } from '../support/kafka/open-broker.ts'
+import { claimPlan } from '../support/kafka/own-kafka.ts'
 
 describe('unreadIn', function () {
   this.timeout(60_000)

@@ -11,7 +11,7 @@ import { eventually, repository } from '@orderflow/stack/base'
 import { movePositions, readContent, streamSettings } from '@orderflow/stack/internals'
 import { Producer } from '@platformatic/kafka'
 import { expect } from 'chai'
-import { type SecuredKafka, startSecuredKafka } from '../support/secured-kafka.ts'
+import { type SecuredKafka, startSecuredKafka } from '../support/kafka/secured-kafka.ts'
 
 const [topic, group, partition] = [orderEvents, 'payment-service', 1]
 

@@ -10,7 +10,7 @@ import { eventually, testFolder } from '@orderflow/stack/base'
 import { localKafka, releaseFolder } from '@orderflow/stack/internals'
 import { Producer } from '@platformatic/kafka'
 import { expect } from 'chai'
-import { startKafka } from '../support/own-kafka.ts'
+import { startKafka } from '../support/kafka/own-kafka.ts'
 
 const failed = 30_000
 const services = ['order-service', 'payment-service'] as const

@@ -27,7 +27,7 @@ import {
 import { topics } from '@orderflow/stack/operate'
 import { createProducer } from '@orderflow/test-kit'
 import { expect } from 'chai'
-import { claimPlan } from '../support/own-kafka.ts'
+import { claimPlan } from '../support/kafka/own-kafka.ts'
 import { type FetchProxy, startFetchProxy } from './fetch-proxy.ts'
 
 const name = 'payment-service'

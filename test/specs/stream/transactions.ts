@@ -4,8 +4,8 @@ import { full } from '@orderflow/chaos/clients/envelopes'
 import type { KafkaConnection, RunningStack } from '@orderflow/stack'
 import { Producer } from '@platformatic/kafka'
 import { expect } from 'chai'
-import { publishInTransaction, type TransactionEnd } from '../../support/kafka-transaction.ts'
-import { refusalOf } from '../../support/refusal.ts'
+import { publishInTransaction, type TransactionEnd } from '../../support/kafka/kafka-transaction.ts'
+import { refusalOf } from '../../support/kafka/refusal.ts'
 
 const ends: Record<TransactionEnd, string> = {
   abort: 'refuses a producer that opens a transaction, so an aborted one leaves no order and no payment',

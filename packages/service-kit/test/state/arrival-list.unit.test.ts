@@ -1,6 +1,5 @@
 import { expect } from 'chai'
 import { createArrivalLists, shardCount } from '../../src/state/arrival-list.ts'
-import type { UnitOfWork } from '../../src/state/batch.ts'
 import { createReader } from '../../src/state/documents.ts'
 import { CursorError, readPage } from '../../src/state/list-page.ts'
 import { createUnitOfWork } from '../../src/state/unit-of-work.ts'

@@ -11,7 +11,7 @@ import {
   watcherRights,
 } from '../../src/kafka/rights.ts'
 
-// test/specs/stream-rights.ts tests these rights at a real broker.
+// test/specs/rights/stream-rights.ts tests these rights at a real broker.
 
 const told = (rights: ReturnType<typeof serviceRights>) =>
   rights.map(({ operation, resource, name }) => `${operation} ${resource} ${name}`)

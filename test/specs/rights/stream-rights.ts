@@ -16,10 +16,10 @@ import {
   ResourceTypes,
 } from '@platformatic/kafka'
 import { expect } from 'chai'
-import { aclOf, write } from '../support/kafka-rights.ts'
-import { publishInTransaction } from '../support/kafka-transaction.ts'
-import { refusalOf } from '../support/refusal.ts'
-import type { SecuredKafka } from '../support/secured-kafka.ts'
+import { aclOf, write } from '../../support/kafka/kafka-rights.ts'
+import { publishInTransaction } from '../../support/kafka/kafka-transaction.ts'
+import { refusalOf } from '../../support/kafka/refusal.ts'
+import type { SecuredKafka } from '../../support/kafka/secured-kafka.ts'
 
 /** The rights of each user. This list repeats services.json, so that a change of rights requires a change of this test. */
 const mayDo: Record<string, Record<'describe' | 'read' | 'write' | 'group', string[]> & { lookInto?: string[] }> = {

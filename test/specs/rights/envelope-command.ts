@@ -7,7 +7,7 @@ import { createEnvelope } from '@orderflow/envelope-schema'
 import { repository } from '@orderflow/stack/base'
 import { publishUser } from '@orderflow/stack/internals'
 import { expect } from 'chai'
-import type { SecuredKafka } from '../support/secured-kafka.ts'
+import type { SecuredKafka } from '../../support/kafka/secured-kafka.ts'
 
 export function envelopeCommand(running: () => SecuredKafka): void {
   describe('the command envelope publish', () => {

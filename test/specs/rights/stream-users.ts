@@ -14,10 +14,10 @@ import {
 import { operatorUser, readPublishers, removePublisher, setPublisher } from '@orderflow/stack/operate'
 import { type Acl, AclOperations, AclPermissionTypes, Consumer, Producer, ResourceTypes } from '@platformatic/kafka'
 import { expect } from 'chai'
-import { aclOf, write } from '../support/kafka-rights.ts'
-import { publishInTransaction } from '../support/kafka-transaction.ts'
-import { refusalOf } from '../support/refusal.ts'
-import type { SecuredKafka } from '../support/secured-kafka.ts'
+import { aclOf, write } from '../../support/kafka/kafka-rights.ts'
+import { publishInTransaction } from '../../support/kafka/kafka-transaction.ts'
+import { refusalOf } from '../../support/kafka/refusal.ts'
+import type { SecuredKafka } from '../../support/kafka/secured-kafka.ts'
 
 const listTopics = (kafka: KafkaConnection) => withAdmin(kafka, (admin) => admin.listTopics())
 const isAccepted = (user: KafkaConnection) =>
