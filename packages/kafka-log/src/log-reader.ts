@@ -140,6 +140,7 @@ export function logOn(open: () => Promise<Admin>, brokers: readonly string[], at
 
     has: ({ topic, partition }) =>
       patiently(`topic ${topic}`, async (admin) => {
+        if (known.get(topic)?.led.some((each) => each.partition === partition)) return true
         const found = await partitionsOf(admin, [topic])
         const [problem] = found.unreadable.filter((each) => each.partition === null)
         if (problem && noTopic.some((name) => protocolErrors(problem.cause).includes(name))) return false
