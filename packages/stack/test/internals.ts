@@ -83,7 +83,7 @@ export {
   type Provisioned,
   type ProvisionOptions,
 } from '../src/provision/build.ts'
-export { composeMissing, composeModule, engineMissing } from '../src/provision/engine.ts'
+export { composeMissing, engineMissing } from '../src/provision/engine.ts'
 export {
   copyJars,
   daprdModule,

@@ -27,7 +27,7 @@ describe('./orderflow', () => {
     [
       ['dead-letters', 'list'],
       { Stream__Brokers: '127.0.0.1:1' },
-      'error: the topics cannot be listed at 127.0.0.1:1: connect ECONNREFUSED 127.0.0.1:1\n' +
+      'error: the list of topics cannot be read at 127.0.0.1:1: connect ECONNREFUSED 127.0.0.1:1\n' +
         'next: check that Kafka runs (make up), and that Stream__Brokers is right\n',
     ],
     [

@@ -1,21 +1,8 @@
-import {
-  createEnvelope,
-  deterministicId,
-  type EventName,
-  type FullEvent,
-  type Tenant,
-  tenantOf,
-} from '@orderflow/envelope'
+import { createEnvelope, type EventName, type FullEvent, type Tenant, tenantOf } from '@orderflow/envelope'
 import type { Mark } from '../state/registers.ts'
-import {
-  type AnyDefinition,
-  documentRules,
-  type EntityDocument,
-  type Entry,
-  revisionIn,
-  withTenant,
-} from './document.ts'
+import { type AnyDefinition, documentRules, type EntityDocument, type Entry } from './document.ts'
 import { type Decision, type DecisionContext, keyReused } from './entity.ts'
+import { eventIdsOf } from './event-ids.ts'
 import { causeIn } from './facts.ts'
 
 /** The event or request that may change an entity. */
@@ -71,16 +58,7 @@ export function rulesOf<S, V>(definition: AnyDefinition<S, V>) {
   const { name, facts } = definition
   const rules = documentRules(definition)
   const { types, factsIn, stateIn, collected, evolved, entriesIn, storedEntries, knowsCause } = rules
-
-  /** Returns what distinguishes own events of the same name. With facts, such an event occurs once. */
-  const occurrence = (cause = '', revision = 0): string[] => (facts ? [] : [cause, String(revision)])
-
-  /** Returns the Id of an own event. */
-  function eventId(id: string, event: string, tenant: Pick<Tenant, 'id'>, distinction: string[]): string {
-    const parts = [id, event, ...distinction]
-    // biome-ignore lint/plugin/no-spread-arguments: an id has at most five parts
-    return deterministicId('event', ...(definition.hasGlobalIds && facts ? parts : withTenant(tenant, parts)))
-  }
+  const { occurrence, eventId, isAnnouncedBy } = eventIdsOf(definition)
 
   /**
    * Returns an own event in place of another publisher's event with the same name. It depends only on that event, so each announcement has the same
@@ -137,13 +115,6 @@ export function rulesOf<S, V>(definition: AnyDefinition<S, V>) {
       fresh.push({ event: envelope, mark: mark() })
     }
     return { fresh, again }
-  }
-
-  /** Returns true if the entity announced the event. Other applications could use its name and AppId. */
-  function isAnnouncedBy(appId: string, id: string, event: FullEvent): boolean {
-    const [cause, revision] = [causeIn(event), revisionIn(event)]
-    if (event.AppId !== appId || (!facts && (cause === undefined || revision === undefined))) return false
-    return event.Id === eventId(id, event.Name, tenantOf(event), occurrence(cause, revision))
   }
 
   /** Decides, and returns the resulting document. The stored document is not changed. */

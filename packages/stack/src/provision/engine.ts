@@ -1,13 +1,12 @@
 import { spawn } from 'node:child_process'
-import { existsSync, lstatSync, mkdirSync, openSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
-import { homedir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { cacheFolder, repository, versions } from '../application/paths.ts'
+import { existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { cacheFolder, repository } from '../application/paths.ts'
 import { CliError, succeeds } from '../base/error.ts'
 import { withLock } from '../base/lock.ts'
 import { poll, runTool } from '../base/run-tool.ts'
-import { goTool, type ProvisionOptions } from './build.ts'
-import { provisionTools } from './provision.ts'
+import type { ProvisionOptions } from './build.ts'
 import { aptGetInstall, canAptGet } from './tools.ts'
 
 export const docker = (...args: string[]): Promise<string> => runTool('docker', args, { cwd: repository })
@@ -84,14 +83,17 @@ function noEngine(message: string): CliError {
 }
 
 /**
- * @throws {CliError} `provision-failed` if an installed plugin does not work, `tools-missing` if this machine lacks the tools that build the plugin
+ * Makes sure that `docker compose` works. As root on Debian or Ubuntu, it installs Compose v2.
+ * @throws {CliError} `no-engine` if this process cannot install it, `provision-failed` if docker does not use the installed plugin
  */
-export async function ensureCompose(options: ProvisionOptions): Promise<void> {
+export async function ensureCompose({ onProgress, signal }: ProvisionOptions): Promise<void> {
+  const missing = await composeMissing()
+  if (!missing) return
+  if (!canAptGet()) throw noEngine(missing)
+  onProgress('compose: installing with apt-get')
+  await installCompose(signal)
   if (!(await composeMissing())) return
-  await provisionTools([composeTool()], options)
-  linkPlugin(join(composeTool().folder, 'docker-compose'), pluginFile())
-  if (!(await composeMissing())) return
-  throw new CliError('provision-failed', `docker does not use ${pluginFile()} as its compose command`, {
+  throw new CliError('provision-failed', 'docker does not use the installed Compose', {
     nextStep: 'docker compose version, to see why',
   })
 }
@@ -100,32 +102,28 @@ export async function composeMissing(): Promise<string | undefined> {
   return (await succeeds(docker('compose', 'version'))) ? undefined : 'docker has no compose command'
 }
 
-const composePath = 'github.com/docker/compose/v2'
-
-export const composeModule = `${composePath}@v${versions.compose}`
-
-/** Builds Docker Compose v2, which Debian 12 lacks. */
-const composeTool = () =>
-  goTool('compose', versions.compose, 5, {
-    module: composeModule,
-    package: './cmd',
-    file: 'docker-compose',
-    variables: { [`${composePath}/internal.Version`]: `v${versions.compose}` },
-  })
-
-function pluginFile(): string {
-  return join(process.env.DOCKER_CONFIG || join(homedir(), '.docker'), 'cli-plugins/docker-compose')
+/** Installs Compose v2. Debian 12 has only v1, so v2 comes from Debian 13. */
+async function installCompose(signal: AbortSignal | undefined): Promise<void> {
+  const system = readFileSync('/etc/os-release', 'utf8')
+  if (/^ID=ubuntu$/m.test(system)) return await aptGetInstall(['docker-compose-v2'], signal)
+  if (!/^VERSION_CODENAME=bookworm$/m.test(system)) return await aptGetInstall(['docker-compose'], signal)
+  const folder = mkdtempSync(join(tmpdir(), 'orderflow-apt-'))
+  try {
+    mkdirSync(join(folder, 'lists/partial'), { recursive: true })
+    const sources = join(folder, 'sources.list')
+    writeFileSync(sources, `deb ${await debianMirror(signal)} trixie main\n`)
+    const places = { sourcelist: sources, sourceparts: '-' }
+    const options = Object.entries(places).flatMap(([name, value]) => ['-o', `Dir::Etc::${name}=${value}`])
+    await aptGetInstall(['docker-compose'], signal, [...options, '-o', `Dir::State::lists=${join(folder, 'lists')}`])
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
 }
 
-/** Links the plugin. Replaces an existing link only if its target is missing. */
-function linkPlugin(target: string, file: string): void {
-  const isThere = lstatSync(file, { throwIfNoEntry: false })
-  if (isThere && (!isThere.isSymbolicLink() || existsSync(file))) {
-    throw new CliError('provision-failed', `docker compose does not work, although ${file} exists`, {
-      nextStep: `docker compose version, to see why; or remove ${file}`,
-    })
-  }
-  if (isThere) rmSync(file)
-  mkdirSync(dirname(file), { recursive: true })
-  symlinkSync(target, file)
+/** Returns the address from which this machine gets Debian's packages. */
+async function debianMirror(signal: AbortSignal | undefined): Promise<string> {
+  const filters = ['Created-By: Packages', 'Origin: Debian', 'Codename: bookworm']
+  const asked = ['indextargets', '--format', '$(REPO_URI)', ...filters]
+  const addresses = await runTool('apt-get', asked, { cwd: '/', signal })
+  return addresses.trim().split('\n')[0] || 'http://deb.debian.org/debian'
 }

@@ -228,8 +228,13 @@ async function printVersion({ command, args = ['--version'] }: Tool): Promise<st
 
 export const canAptGet = (): boolean => process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')
 
-export async function aptGetInstall(packages: string[], signal: AbortSignal | undefined): Promise<void> {
-  const options = { cwd: '/', env: { DEBIAN_FRONTEND: 'noninteractive' }, signal }
-  await runTool('apt-get', ['update', '-q'], options)
-  await runTool('apt-get', ['install', '-y', '-q', '--no-install-recommends', ...packages], options)
+/** @param options apt-get's options, such as `-o Dir::Etc::sourcelist=FILE` */
+export async function aptGetInstall(
+  packages: string[],
+  signal: AbortSignal | undefined,
+  options: string[] = [],
+): Promise<void> {
+  const environment = { cwd: '/', env: { DEBIAN_FRONTEND: 'noninteractive' }, signal }
+  await runTool('apt-get', [...options, 'update', '-q'], environment)
+  await runTool('apt-get', [...options, 'install', '-y', '-q', '--no-install-recommends', ...packages], environment)
 }

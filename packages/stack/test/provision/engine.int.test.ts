@@ -1,10 +1,8 @@
 import { execFile } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect } from 'chai'
-import { repository, versions } from '../../src/application/paths.ts'
-import { hashes } from '../../src/provision/build.ts'
-import { composeModule } from '../../src/provision/engine.ts'
+import { repository } from '../../src/application/paths.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 
 /** A fake docker. Its command `compose` runs the plugin in DOCKER_CONFIG. */
@@ -15,17 +13,14 @@ case $1 in
 esac
 `
 
-/** A fake outdated Go. It builds a working plugin only if it may download a newer Go. */
-const go = `#!/bin/sh
-[ "$1" = version ] || [ "$GOTOOLCHAIN" = auto ] || { echo 'go.mod requires go >= 1.26' >&2; exit 1; }
-case $1 in
-  version) echo 'go version go1.21.0 linux/amd64' ;;
-  mod) echo '{ "Dir": "/", "Sum": "${hashes[composeModule]}" }' ;;
-  build)
-    while [ "$1" != -o ]; do shift; done
-    printf '#!/bin/sh\\necho Docker Compose version built\\n' > "$2"
-    chmod +x "$2" ;;
-esac
+/** A fake apt-get. It prints its arguments and the list of sources that they name, and installs a working plugin. */
+const aptGet = `#!/bin/sh
+[ "$1" = indextargets ] && { echo http://mirror.example/debian/; exit; }
+echo "$*" >> "$HOME/apt"
+for argument; do case $argument in Dir::Etc::sourcelist=*) cat "\${argument#*=}" >> "$HOME/apt" ;; esac; done
+mkdir -p "$DOCKER_CONFIG/cli-plugins"
+printf '#!/bin/sh\necho Docker Compose version installed\n' > "$DOCKER_CONFIG/cli-plugins/docker-compose"
+chmod +x "$DOCKER_CONFIG/cli-plugins/docker-compose"
 `
 
 describe('./orderflow engine', () => {
@@ -37,7 +32,6 @@ describe('./orderflow engine', () => {
     const cli = join(repository, 'packages/cli/src/cli.ts')
     const variables = {
       HOME: folder,
-      GOTOOLCHAIN: 'local',
       DOCKER_CONFIG: join(folder, 'docker'),
       ORDERFLOW_CACHE: join(folder, 'cache'),
     }
@@ -58,7 +52,7 @@ describe('./orderflow engine', () => {
     folder = temporaryFolder()
     plugin = join(folder, 'docker/cli-plugins/docker-compose')
     script(join(folder, 'bin/docker'), docker)
-    script(join(folder, 'bin/go'), go)
+    script(join(folder, 'bin/apt-get'), aptGet)
   })
   afterEach(removeFolders)
 
@@ -88,24 +82,30 @@ describe('./orderflow engine', () => {
     expect(existsSync(plugin)).to.equal(false)
   })
 
-  it('builds Compose once and links it into this user’s plugins', async () => {
+  it('installs Compose once as root, on Debian 12 from Debian 13, and otherwise names the documentation', async () => {
     const first = await engine()
+    if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) {
+      expect(first.output).to.match(/^error: docker has no compose command\nnext: start or install Docker/)
+      return
+    }
     expect(first.output).to.match(
-      /building from source[\s\S]*ready\nDocker engine 99.0, Docker Compose version built\n$/,
+      /compose: installing with apt-get\nDocker engine 99.0, Docker Compose version installed\n$/,
     )
-    expect(readlinkSync(plugin)).to.equal(join(folder, `cache/compose-${versions.compose}/docker-compose`))
-    expect((await engine()).output).to.equal('Docker engine 99.0, Docker Compose version built\n')
+    const calls = readFileSync(join(folder, 'apt'), 'utf8')
+    expect(calls).to.match(/update -q\n[\s\S]*install -y -q --no-install-recommends docker-compose(-v2)?\n/)
+    const isBookworm = readFileSync('/etc/os-release', 'utf8').includes('VERSION_CODENAME=bookworm')
+    expect(calls.includes('deb http://mirror.example/debian/ trixie main\n')).to.equal(isBookworm)
+    expect((await engine()).output).to.equal('Docker engine 99.0, Docker Compose version installed\n')
+    expect(readFileSync(join(folder, 'apt'), 'utf8')).to.equal(calls)
   })
 
-  it('replaces a link to a missing plugin, but never an existing plugin', async () => {
-    mkdirSync(dirname(plugin), { recursive: true })
-    symlinkSync('/gone', plugin)
-    expect((await engine()).code).to.equal(0)
+  it('never replaces an existing plugin that fails', async () => {
     const broken = '#!/bin/sh\nexit 1\n'
-    script(readlinkSync(plugin), broken)
+    script(plugin, broken)
+    script(join(folder, 'bin/apt-get'), '#!/bin/sh\n[ "$1" != indextargets ] || echo http://mirror.example/debian/\n')
     const { code, output } = await engine()
     expect(code).to.equal(1)
-    expect(output).to.contain(`error: docker compose does not work, although ${plugin} exists`)
+    expect(output).to.match(/error: (docker does not use the installed Compose|docker has no compose command)\nnext: /)
     expect(readFileSync(plugin, 'utf8')).to.equal(broken)
   })
 })
