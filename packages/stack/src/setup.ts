@@ -13,7 +13,14 @@ import { transactionsWarning } from './kafka/transactions.ts'
 import { ensureDatabases, tablesUser } from './stores/databases.ts'
 import { loginOf } from './stores/uri.ts'
 
+// Constants stand above the statements that wait, because functions use them meanwhile.
+
+/** MongoDB's codes for a replica set, and for a user, that exists already. */
 const alreadyInitialized = 23
+const alreadyExists = 51003
+
+/** The codes of MongoDB, MongoDB Atlas and PostgreSQL for a user who may not create users. */
+const denials: unknown[] = [13, 8000, '42501']
 
 /** The answers of a Kafka that does not let its clients change users or rights. */
 const refusals = [
@@ -97,9 +104,6 @@ function explainRefusal(error: Error): never {
   })
 }
 
-/** The codes of MongoDB, MongoDB Atlas and PostgreSQL for a user who may not create users. */
-const denials: unknown[] = [13, 8000, '42501']
-
 /** @throws {CliError} `denied` with the next step, or the error itself if the store only fails for a while */
 function explainDenial(error: Error & { code?: unknown }): never {
   if (!denials.includes(error.code)) throw error
@@ -152,9 +156,6 @@ async function ensureReplicaSet(uri: string): Promise<void> {
   await client.close()
 }
 
-/** MongoDB's code for a user that exists already. */
-const exists = 51003
-
 /**
  * Creates a user for each service, who may only read and write the database of the same name (components/mongodb).
  * @param uri the URI of a user who may create users
@@ -169,7 +170,7 @@ async function ensureUsers(uri: string, passwords: Readonly<Record<string, strin
         .db('admin')
         .command({ createUser: name, ...rights })
         .catch((error: unknown) => {
-          if (!(error instanceof MongoServerError) || error.code !== exists) throw error
+          if (!(error instanceof MongoServerError) || error.code !== alreadyExists) throw error
           return client.db('admin').command({ updateUser: name, ...rights })
         })
     }
