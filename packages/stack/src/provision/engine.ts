@@ -84,7 +84,7 @@ function noEngine(message: string): CliError {
 
 /**
  * Makes sure that `docker compose` works. As root on Debian or Ubuntu, it installs Compose v2.
- * @throws {CliError} `no-engine` if this process cannot install it, `provision-failed` if docker does not use the installed plugin
+ * @throws {CliError} `no-engine` if this process cannot install it, `provision-failed` if docker ignores the installed plugin
  */
 export async function ensureCompose({ onProgress, signal }: ProvisionOptions): Promise<void> {
   const missing = await composeMissing()
