@@ -36,7 +36,7 @@ describe('docs/operations.md', () => {
   const probes = rowsOf('Probe')
 
   it('describes the probes of the chart', () => {
-    const chart = read('packages/stack/templates/chart/templates/deployments.yaml')
+    const chart = read('packages/stack/templates/chart/templates/_probes.tpl')
     const pattern =
       /(\w+)Probe:\n(?: +#.*\n)* +httpGet: \{ path: "?([^",]+)"?, port: http \}[\s\S]*?timeoutSeconds: (\d+)/g
     const inChart = [...chart.matchAll(pattern)].map(([, name, path, seconds]) => [name, path, `${seconds} s`])

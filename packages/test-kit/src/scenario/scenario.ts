@@ -24,7 +24,7 @@ export interface Scenario {
 }
 
 /** The largest number of orders that a scenario tries. Three events have 90 orders with their second deliveries. */
-const maxRuns = 200
+const maxRuns = 100
 
 /** The number of runs for each rebuild, which takes ten times as long as a run. */
 const rebuiltEvery = 10

@@ -83,7 +83,7 @@ describe('a scenario', () => {
     expect(error.message).to.contain('failed in order 1, which SEED=0 repeats').and.to.contain('2. OrderCreated')
   })
 
-  it('finds a bug that only one order of three events shows, in at most 200 runs', async () => {
+  it('finds a bug that only one order of three events shows, in at most 100 runs', async () => {
     const order = ['OrderCancelled', 'OrderCreated', 'OrderCreated']
     const service = notesService((note, { Name, Id }) => {
       if (!isNew(note, Id)) return note
