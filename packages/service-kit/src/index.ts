@@ -14,6 +14,7 @@ export {
   type ServiceParts,
 } from './runtime/define-service.ts'
 export type { DryRunRecord, Verdict } from './runtime/dry-run/dry-run.ts'
+export { watched } from './runtime/dry-run/watched.ts'
 export { run } from './runtime/process/run.ts'
 export { baseSections, otherNames, section } from './runtime/settings/sections.ts'
 export { type BaseSettings, readSettings, SettingsError } from './runtime/settings/settings.ts'
@@ -31,7 +32,6 @@ export {
   type Forward,
   type Publish,
 } from './stream/publishing/publish.ts'
-export { watched } from './stream/watched.ts'
 export { createLog } from './telemetry/log.ts'
 export { readTrust, type TrustSettings } from './trust/read-trust.ts'
 export { UntrustedError } from './trust/trust.ts'

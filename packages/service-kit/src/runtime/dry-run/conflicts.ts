@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { FullEvent } from '@orderflow/envelope'
 import { type Handlers, wrapped } from '../../stream/consuming/event-handler.ts'
-import { watched } from '../../stream/watched.ts'
+import { watched } from './watched.ts'
 
 /** The event of a record as its handler received it, and the pointers of the fields that handlers read. */
 export interface Reading {

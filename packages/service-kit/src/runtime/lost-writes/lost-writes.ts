@@ -5,8 +5,8 @@ import { isBehind, noMark, type PositionMark, readMark, type StoredMark, writeMa
 import type { StoreComparison } from '../../state/store-watch.ts'
 import { evidenceOf } from '../../stream/consuming/event-handler.ts'
 import type { Rejections } from '../../stream/dead-letters/rejections.ts'
-import type { Handled, HandledLog } from '../../stream/log/handled-log.ts'
 import { createEffects, createSequence, type EffectsOptions, type Sequence } from '../dry-run/stored-effects.ts'
+import type { Handled, HandledLog } from './handled-log.ts'
 
 export interface LostWritesOptions extends EffectsOptions {
   app: string

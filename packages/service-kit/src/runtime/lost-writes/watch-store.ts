@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url'
 import { contractFolder } from '@orderflow/envelope'
 import { createDocuments } from '../../state/documents.ts'
 import { createStoreWatch, type StoreWatch } from '../../state/store-watch.ts'
-import { withHandledLog } from '../../stream/log/handled-log.ts'
 import type { Logger } from '../../telemetry/log.ts'
 import type { BaseSettings } from '../settings/settings.ts'
+import { withHandledLog } from './handled-log.ts'
 import { createLostWrites, type LostWritesOptions } from './lost-writes.ts'
 
 interface WatchedService extends Pick<LostWritesOptions, 'sidecar' | 'trust' | 'now' | 'form' | 'rebuildOn'> {

@@ -11,8 +11,8 @@ import {
   type StreamSettings,
   withAdmin,
 } from '@orderflow/kafka-log'
-import { type Rejections, readRejections } from '../dead-letters/rejections.ts'
-import { replayedFrom } from './record.ts'
+import { type Rejections, readRejections } from '../../stream/dead-letters/rejections.ts'
+import { replayedFrom } from '../../stream/log/record.ts'
 
 /** The part of a partition that a service has handled: from the offset `start` up to, but excluding, `end`. */
 export interface Handled extends Span {
