@@ -170,7 +170,10 @@ const lagOf = (partitions: Tailed[]) =>
   partitions.reduce((sum, { next, end }) => sum + (end > next ? Number(end - next) : 0), 0)
 
 const positionOf = ({ topic, partition, topicId, next }: TailPosition): TailPosition => ({
-  ...{ topic, partition, topicId, next },
+  topic,
+  partition,
+  topicId,
+  next,
 })
 
 function byTime(fetched: LogRecord[][]): LogRecord[] {

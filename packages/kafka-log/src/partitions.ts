@@ -134,7 +134,9 @@ export async function offsetsAt<P extends LedPartition>(
     const topics = [...Map.groupBy(own, ({ topic }) => topic)].map(([name, of]) => ({
       name,
       partitions: of.map((each) => ({
-        ...{ partitionIndex: each.partition, currentLeaderEpoch: -1, timestamp: timestampOf(each) },
+        partitionIndex: each.partition,
+        currentLeaderEpoch: -1,
+        timestamp: timestampOf(each),
       })),
     }))
     const response = await requestAt<OffsetsResponse>(admin, leader, 'ListOffsets', () => [
@@ -202,7 +204,11 @@ export async function fetchFrom(
       topics.map((of) => ({
         topicId: version > 12 ? of[0]?.topicId : of[0]?.topic,
         partitions: of.map(({ partition, next }) => ({
-          ...{ partition, fetchOffset: next, currentLeaderEpoch: -1, lastFetchedEpoch: -1, partitionMaxBytes: bytes },
+          partition,
+          fetchOffset: next,
+          currentLeaderEpoch: -1,
+          lastFetchedEpoch: -1,
+          partitionMaxBytes: bytes,
         })),
       })),
       ...[[], ''],

@@ -43,6 +43,9 @@ const maxHeld = 1_000
 /** Returns a short text for a cause, so that a document stays small. */
 const causeHash = (id: string): string => hash('sha1', id, 'base64url').slice(0, 11)
 
+/** Returns the key of an entity's document, without the prefix of the tenant. */
+export const documentKey = (name: string, id: string): string => `${name}/${id}`
+
 /** Returns the parts of an id, without a missing tenant. Two tenants may use the same id or key for different things. */
 export const withTenant = ({ id }: Pick<Tenant, 'id'>, parts: string[]): string[] => (id ? [...parts, id] : parts)
 
@@ -154,8 +157,20 @@ export function documentRules<S, V>(definition: AnyDefinition<S, V>) {
     document?.state === undefined ? undefined : definition.view(currentState(document), id)
 
   return {
-    ...{ types, factsIn, stateIn, collected, evolved, originIn, entriesIn, storedEntries, knowsCause },
-    ...{ recorded, released, refold, currentState, shown },
+    types,
+    factsIn,
+    stateIn,
+    collected,
+    evolved,
+    originIn,
+    entriesIn,
+    storedEntries,
+    knowsCause,
+    recorded,
+    released,
+    refold,
+    currentState,
+    shown,
   }
 }
 

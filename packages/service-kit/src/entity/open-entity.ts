@@ -9,7 +9,7 @@ import { type Publish, requirePublishable } from '../stream/publishing/publish.t
 import { handled } from '../telemetry/context.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { createAnnounce } from './announcements.ts'
-import type { AnyDefinition, EntityDocument, Entry } from './document.ts'
+import { type AnyDefinition, documentKey, type EntityDocument, type Entry } from './document.ts'
 import { type EntityDefinition, type OwnType, Refused, type RequestContext } from './entity.ts'
 import { causeIn, createRecentFacts } from './facts.ts'
 import { createRequestKeys, fingerprintOf } from './request-keys.ts'
@@ -73,15 +73,19 @@ export function openEntity<S, V, T extends OwnType, F extends EventName, O exten
   const announcing = () => documents('').announcing
   const announce = createAnnounce(publish, (key, events) => announcing().announced(key, events))
   const recentFacts = createRecentFacts(() => documents('').generation())
-  const keyOf = (id: string) => `${name}/${id}`
+  const keyOf = (id: string) => documentKey(name, id)
   const collectedNames: readonly string[] = facts?.names ?? []
-  requireOneSource(any, rules.names)
   /** True if a reaction stores an own event that is only in the log. */
   const canArriveLater = facts !== undefined && rules.names.every(isFromOutside)
   /** Returns true if the events of a change are announced although the store does not answer. */
   const isOnlyAnnounced = ({ isRepeatable }: Change<S>) => canArriveLater && !isRepeatable
 
-  const keys = createRequestKeys(any, rules, { appId: app.id, documents, newId })
+  async function documentOf(tenant: Pick<Tenant, 'id'>, id: string): Promise<EntityDocument<S> | undefined> {
+    const found = await documents(tenant.id).read([keyOf(id)])
+    return found.get(keyOf(id))?.value as EntityDocument<S> | undefined
+  }
+
+  const keys = createRequestKeys(any, rules, { appId: app.id, documents, documentOf, newId })
 
   /** Announces the entries that are perhaps not announced. */
   async function announceOpen(key: string, entries: readonly Entry[]): Promise<void> {
@@ -152,8 +156,16 @@ export function openEntity<S, V, T extends OwnType, F extends EventName, O exten
     const { Name: kind, Id: causeId, CorrelationId: correlationId, TraceId: traceId } = event
     const decider = deciders[kind]
     const change: Change<S> = {
-      ...{ id: idOfPayload(event.Payload), kind, tenant: tenantOf(event), causeId, correlationId, traceId },
-      ...{ isRequest: false, isRepeatable: true, now: now(), newId: idSource(newId) },
+      id: idOfPayload(event.Payload),
+      kind,
+      tenant: tenantOf(event),
+      isRequest: false,
+      isRepeatable: true,
+      causeId,
+      correlationId,
+      traceId,
+      now: now(),
+      newId: idSource(newId),
       event: collectedNames.includes(kind) ? event : undefined,
       decide: decider && ((state, context) => decider(event, state, context)),
     }
@@ -246,10 +258,7 @@ export function openEntity<S, V, T extends OwnType, F extends EventName, O exten
       })
       await announceOpen(key, rules.entriesIn(document))
     },
-    async state(tenant, id) {
-      const found = await documents(tenant.id).read([keyOf(id)])
-      return rules.currentState(found.get(keyOf(id))?.value as EntityDocument<S> | undefined)
-    },
+    state: async (tenant, id) => rules.currentState(await documentOf(tenant, id)),
     page: (tenant, options) => documents(tenant.id).page(options, load),
   }
 }
@@ -278,17 +287,6 @@ function idSource(newId: () => string): (index: number) => string {
     ids[index] ??= newId()
     return ids[index]
   }
-}
-
-/** @throws {Error} if the events of the state could come from others, or in another sequence */
-function requireOneSource<S, V>({ name, events, facts, evolve }: AnyDefinition<S, V>, names: readonly string[]): void {
-  const wrong = facts ? undefined : names.find(isFromOutside)
-  if (wrong)
-    throw new Error(
-      `the entity ${name} cannot evolve by ${wrong}, because other applications may publish it (services.json): use facts()`,
-    )
-  if (facts && evolve) throw new Error(`the entity ${name} has both facts and evolve: remove one`)
-  if (events.length === 0 && !facts) throw new Error(`the entity ${name} needs events`)
 }
 
 function byTopic(names: readonly string[], handle: (event: FullEvent) => Promise<boolean>): Reactions<boolean> {

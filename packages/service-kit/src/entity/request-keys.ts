@@ -2,7 +2,14 @@ import { hash } from 'node:crypto'
 import { deterministicId, noTenant, type Tenant } from '@orderflow/envelope'
 import { stringify } from 'safe-stable-stringify'
 import type { DocumentsOf } from '../state/documents.ts'
-import { type AnyDefinition, type documentRules, type EntityDocument, maxCauses, withTenant } from './document.ts'
+import {
+  type AnyDefinition,
+  documentKey,
+  type documentRules,
+  type EntityDocument,
+  maxCauses,
+  withTenant,
+} from './document.ts'
 import { keyReused, type RequestContext } from './entity.ts'
 
 /** The document of an Idempotency-Key: the entity for which it was used first, and the entity's revision at that moment. */
@@ -13,13 +20,20 @@ interface Claim {
   request?: string | undefined
 }
 
+interface Needs<S> {
+  appId: string
+  documents: DocumentsOf
+  /** Reads the document of an entity. */
+  documentOf: (tenant: Pick<Tenant, 'id'>, id: string) => Promise<EntityDocument<S> | undefined>
+  newId: () => string
+}
+
 /** Creates the functions for the Idempotency-Keys of requests: the ids that derive from a key, and the claims of keys. */
 export function createRequestKeys<S, V>(
   { name, facts }: AnyDefinition<S, V>,
   { knowsCause }: Pick<ReturnType<typeof documentRules<S, V>>, 'knowsCause'>,
-  { appId, documents, newId }: { appId: string; documents: DocumentsOf; newId: () => string },
+  { appId, documents, documentOf, newId }: Needs<S>,
 ) {
-  const keyOf = (id: string) => `${name}/${id}`
   const keyId = (kind: string, tenant: Tenant, key: string): string =>
     // biome-ignore lint/plugin/no-spread-arguments: a request has at most one tenant
     deterministicId(kind, ...withTenant(tenant, [appId]), key)
@@ -29,12 +43,12 @@ export function createRequestKeys<S, V>(
     const key = `${name}-request/${causeId}/claim`
     return documents(tenant.id).change({
       key,
-      beside: [keyOf(id)],
+      beside: [documentKey(name, id)],
       bytes: 1_000,
       decide(stored) {
         const known = stored.get<Claim>(key)
         if (known) return { ...known, isFirst: false }
-        const revision = stored.get<EntityDocument<S>>(keyOf(id))?.revision ?? 0
+        const revision = stored.get<EntityDocument<S>>(documentKey(name, id))?.revision ?? 0
         const claimed = { id, revision, ...(request !== undefined && { request }) }
         stored.write(claimed)
         return { ...claimed, isFirst: true }
@@ -48,8 +62,7 @@ export function createRequestKeys<S, V>(
     if (holder !== id) throw keyReused(name, holder, `for another ${name}`)
     if (first !== request) throw keyReused(name, id)
     if (isFirst || facts) return
-    const found = await documents(tenant.id).read([keyOf(id)])
-    const document = found.get(keyOf(id))?.value as EntityDocument<S> | undefined
+    const document = await documentOf(tenant, id)
     const isForgotten = (document?.revision ?? 0) - revision >= maxCauses && !knowsCause(document, causeId)
     if (isForgotten) throw keyReused(name, id, 'so long ago that its result is forgotten')
   }

@@ -1,4 +1,5 @@
 import { createEnvelope, type EventName, type FullEvent, type Tenant, tenantOf } from '@orderflow/envelope'
+import { isFromOutside } from '@orderflow/envelope/kafka'
 import type { Mark } from '../state/registers.ts'
 import { type AnyDefinition, documentRules, type EntityDocument, type Entry } from './document.ts'
 import { type Decision, type DecisionContext, keyReused } from './entity.ts'
@@ -59,6 +60,8 @@ export function rulesOf<S, V>(definition: AnyDefinition<S, V>) {
   const rules = documentRules(definition)
   const { types, factsIn, stateIn, collected, evolved, entriesIn, storedEntries, knowsCause } = rules
   const { occurrence, eventId, isAnnouncedBy } = eventIdsOf(definition)
+  const names = [...types.keys()]
+  requireOneSource(definition, names)
 
   /**
    * Returns an own event in place of another publisher's event with the same name. It depends only on that event, so each announcement has the same
@@ -161,7 +164,7 @@ export function rulesOf<S, V>(definition: AnyDefinition<S, V>) {
     return isKnown || (causeId !== undefined && (isRequest || !facts) && knowsCause(document, causeId))
   }
 
-  return { ...rules, names: [...types.keys()], isOwn: (event: string) => types.has(event), isAnnouncedBy, step }
+  return { ...rules, names, isOwn: (event: string) => types.has(event), isAnnouncedBy, step }
 }
 
 const nothing = { document: undefined, fresh: [], announce: [], isChanged: false }
@@ -169,3 +172,14 @@ const nothing = { document: undefined, fresh: [], announce: [], isChanged: false
 /** Returns the headers of an own event; undefined if it has none. */
 const headersOf = (cause: string | undefined, revision: number | undefined) =>
   cause === undefined ? undefined : { CausationId: cause, ...(revision !== undefined && { Revision: revision }) }
+
+/** @throws {Error} if the events of the state could come from others, or in another sequence */
+function requireOneSource<S, V>({ name, events, facts, evolve }: AnyDefinition<S, V>, names: readonly string[]): void {
+  const wrong = facts ? undefined : names.find(isFromOutside)
+  if (wrong)
+    throw new Error(
+      `the entity ${name} cannot evolve by ${wrong}, because other applications may publish it (services.json): use facts()`,
+    )
+  if (facts && evolve) throw new Error(`the entity ${name} has both facts and evolve: remove one`)
+  if (events.length === 0 && !facts) throw new Error(`the entity ${name} needs events`)
+}

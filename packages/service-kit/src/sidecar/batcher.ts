@@ -162,7 +162,11 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) =>
     end(batch, results)
   }
 
-  const nextArrival = () => new Promise<void>((resolve) => (arrived = resolve))
+  function nextArrival(): Promise<void> {
+    return new Promise((resolve) => {
+      arrived = resolve
+    })
+  }
 
   async function run() {
     const lateCheck = setInterval(() => dropLate(performance.now()), lateCheckMs).unref()

@@ -201,7 +201,12 @@ const unused = async (): Promise<never> => {
 export function createIdleSidecar({ Sidecar: sidecar }: Pick<SidecarSettings, 'Sidecar'>): Sidecar {
   return {
     writeIntervalMs: 0,
-    ...{ publish: unused, read: unused, readOne: unused, transact: unused, save: unused, store: unused },
+    publish: unused,
+    read: unused,
+    readOne: unused,
+    transact: unused,
+    save: unused,
+    store: unused,
     storeServer: async () => undefined,
     requireServer: () => {},
     fault: () => sidecarFault(sidecar),

@@ -94,7 +94,11 @@ async function start({ names, inspected, servers, rebuild, onProgress, signal }:
   const handle = createHandler(restarts, print, either)
   const logs = names.map((name) =>
     printTail(logFile(localFolder, name), {
-      ...{ prefix: prefixOf(name), linesOf: readableLines, lines: 0, follow: true, signal: either },
+      prefix: prefixOf(name),
+      linesOf: readableLines,
+      lines: 0,
+      follow: true,
+      signal: either,
     }),
   )
   const types = watchTypes(say('types'), either)

@@ -4,7 +4,10 @@ import { timeLimit } from '../../limits.ts'
 /** @param timeoutMs should be short, because a delivery or a failed event waits for the result */
 export const shareAdmin = (settings: StreamSettings, clientId: string, timeoutMs: number) =>
   createSharedAdmin(settings, {
-    ...{ clientId, connectTimeout: timeLimit(1_000), timeout: timeLimit(timeoutMs), requestTimeout: timeLimit(30_000) },
+    clientId,
+    connectTimeout: timeLimit(1_000),
+    timeout: timeLimit(timeoutMs),
+    requestTimeout: timeLimit(30_000),
   })
 
 /** Returns the times at which the broker appended records, by position, in milliseconds since 1970; see `appendTimes`. */
