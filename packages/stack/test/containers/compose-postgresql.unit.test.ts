@@ -8,9 +8,9 @@ import { postgresqlFile, variableOf } from '../../src/containers/project.ts'
 import { type Service, services } from './compose-file.ts'
 
 describe('docker-compose.postgresql.yml', () => {
-  const besides = readFileSync(join(repository, postgresqlFile), 'utf8')
+  const overrides = readFileSync(join(repository, postgresqlFile), 'utf8')
   const customTags = [{ tag: '!reset', resolve: () => null }]
-  const added = (parse(besides, { merge: true, customTags }) as { services: Record<string, Service | null> }).services
+  const added = (parse(overrides, { merge: true, customTags }) as { services: Record<string, Service | null> }).services
 
   it('replaces MongoDB by PostgreSQL, and publishes PostgreSQL’s port only on loopback', () => {
     expect(Object.keys(services)).to.include('mongo')
@@ -19,8 +19,8 @@ describe('docker-compose.postgresql.yml', () => {
   })
 
   it('gives PostgreSQL’s address only to setup and sidecars', () => {
-    const told = Object.entries(added).filter(([, service]) => service?.environment?.State__ConnectionString)
-    expect(told.map(([name]) => name)).to.have.members(['setup', ...storedServices.map(sidecarOf)])
+    const withConnection = Object.entries(added).filter(([, service]) => service?.environment?.State__ConnectionString)
+    expect(withConnection.map(([name]) => name)).to.have.members(['setup', ...storedServices.map(sidecarOf)])
     for (const service of storedServices) {
       const theirs = services[sidecarOf(service)]?.command?.map((flag) => flag.replace('mongodb', 'postgresql'))
       expect(added[sidecarOf(service)]?.command).to.deep.equal(theirs)
@@ -42,8 +42,8 @@ describe('docker-compose.postgresql.yml', () => {
   })
 
   it('contains default values for ports, but not for secrets', () => {
-    const withDefault = [...besides.matchAll(/\$\{(\w+):-/g)].map(([, name]) => name)
+    const withDefault = [...overrides.matchAll(/\$\{(\w+):-/g)].map(([, name]) => name)
     expect(withDefault).to.deep.equal(['POSTGRESQL_PORT'])
-    for (const [, rest] of besides.matchAll(/\$\{POSTGRESQL_PASSWORD(.)/g)) expect(rest).to.equal(':')
+    for (const [, rest] of overrides.matchAll(/\$\{POSTGRESQL_PASSWORD(.)/g)) expect(rest).to.equal(':')
   })
 })
