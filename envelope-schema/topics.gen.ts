@@ -1,7 +1,10 @@
 // Generated from services.json by make generate. Do not edit.
 
-/** Topic of OrderCreated, OrderCancelled. */
+/** Topic of OrderCreated, OrderCancelled, OrderReminded, OrderExpired. */
 export const orderEvents = 'orderevents'
 
 /** Topic of PaymentApproved, PaymentRejected, PaymentRefunded. */
 export const paymentEvents = 'paymentevents'
+
+/** Topic of DeadlinePassed. */
+export const deadlines = 'deadlines'

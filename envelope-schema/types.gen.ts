@@ -1,6 +1,28 @@
 // Generated from envelope-schema/schemas/ by make generate. Do not edit.
 
 /**
+ * A deadline of an entity has passed. The service that has the entity publishes this event, and then decides what follows.
+ */
+export type DeadlinePassedV1 = {
+  /**
+   * The name of the entity's kind, such as order.
+   */
+  Entity: string
+  /**
+   * The id of the entity.
+   */
+  EntityId: string
+  /**
+   * The name of the deadline.
+   */
+  Deadline: string
+  /**
+   * The time of the deadline, by the clock of the log.
+   */
+  Due: string
+}
+
+/**
  * The customer or an operator cancelled an order.
  */
 export type OrderCancelledV1 = {
@@ -30,6 +52,34 @@ export type OrderCreatedV1 = {
    * The price of the order.
    */
   Total: number
+}
+
+/**
+ * An order was not paid in time. Its service asks payment-service to close the payment.
+ */
+export type OrderExpiredV1 = {
+  /**
+   * The order that the event is about.
+   */
+  OrderId: string
+  /**
+   * The price of the order.
+   */
+  Total: number
+}
+
+/**
+ * The customer of an order was reminded of its payment.
+ */
+export type OrderRemindedV1 = {
+  /**
+   * The order that the event is about.
+   */
+  OrderId: string
+  /**
+   * The time at which the order expires without a payment.
+   */
+  PayableUntil: string
 }
 
 /**
@@ -112,16 +162,22 @@ export type PaymentRejectedV1 = {
 
 declare module '@orderflow/envelope' {
   interface EventPayloads {
+    'DeadlinePassed@1': DeadlinePassedV1
     'OrderCancelled@1': OrderCancelledV1
     'OrderCreated@1': OrderCreatedV1
+    'OrderExpired@1': OrderExpiredV1
+    'OrderReminded@1': OrderRemindedV1
     'PaymentApproved@1': PaymentApprovedV1
     'PaymentRefunded@1': PaymentRefundedV1
     'PaymentRejected@1': PaymentRejectedV1
   }
 
   interface NewestTypes {
+    DeadlinePassed: 'DeadlinePassed@1'
     OrderCancelled: 'OrderCancelled@1'
     OrderCreated: 'OrderCreated@1'
+    OrderExpired: 'OrderExpired@1'
+    OrderReminded: 'OrderReminded@1'
     PaymentApproved: 'PaymentApproved@1'
     PaymentRefunded: 'PaymentRefunded@1'
     PaymentRejected: 'PaymentRejected@1'

@@ -16,12 +16,15 @@ import {
   facts,
   keyReused,
   Refused,
+  timeOf,
 } from '@orderflow/service-kit'
 
 /** The events that change an order, from several publishers. */
 export const factNames = [
   'OrderCreated',
   'OrderCancelled',
+  'OrderReminded',
+  'OrderExpired',
   'PaymentApproved',
   'PaymentRejected',
   'PaymentRefunded',
@@ -42,6 +45,8 @@ export interface Order extends PlaceOrder {
   status: (typeof orderStatuses)[number]
   /** The CreationDate of OrderCreated, as its publisher wrote it. */
   createdAt: string
+  /** The time at which the order expires. Set while it waits for its payment. */
+  payableUntil?: string
   correlationId: string
   traceId: string
   payment?: { id: string; amount: number; policy: string; reason?: string }
@@ -51,7 +56,8 @@ export interface Order extends PlaceOrder {
 
 export type Orders = Entity<OrderFacts, Order, { place: PlaceOrder; cancel: undefined }>
 
-export function order(currency: Currency) {
+/** @param termMs the time within which an order must be paid */
+export function order(currency: Currency, termMs: number) {
   /** Refuses amounts with too many decimals. A rebuild skips such events, because they are dead letters. */
   function requireAmounts({ Payload }: FullEvent<(typeof factNames)[number]>): void {
     for (const [name, amount] of Object.entries(Payload)) {
@@ -62,13 +68,16 @@ export function order(currency: Currency) {
   return entity({
     name: 'order',
     id: ({ OrderId }) => OrderId,
-    events: [placedType, 'OrderCancelled'],
+    events: [placedType, 'OrderCancelled', 'OrderReminded', 'OrderExpired'],
     hasGlobalIds: true,
     ...facts(factNames, requireSameOrder),
     on: {
       OrderCreated: requireAmounts,
       PaymentApproved: requireAmounts,
-      PaymentRejected: requireAmounts,
+      PaymentRejected(event, { OrderExpired, OrderCancelled, PaymentApproved }, { id }) {
+        requireAmounts(event)
+        return OrderExpired && !OrderCancelled && !PaymentApproved ? { OrderCancelled: { OrderId: id } } : undefined
+      },
       PaymentRefunded: requireAmounts,
     },
     commands: {
@@ -88,7 +97,17 @@ export function order(currency: Currency) {
         throw new Refused('not-cancellable', 'The order’s payment was rejected, so there is nothing to cancel.')
       },
     },
-    view: (order) => orderOf(order, currency),
+    deadlines: (order) => ({
+      Reminder: order.OrderReminded ? undefined : dueOf(order, termMs / 2),
+      PaymentDue: dueOf(order, termMs),
+    }),
+    onDeadline: {
+      Reminder: (order, { id }) => ({ OrderReminded: { OrderId: id, PayableUntil: dueOf(order, termMs) as string } }),
+      // payment-service decides, so a late deadline never cancels a paid order.
+      PaymentDue: ({ OrderCreated }, { id }) =>
+        OrderCreated && { OrderExpired: { OrderId: id, Total: OrderCreated.Payload.Total } },
+    },
+    view: (order) => orderOf(order, currency, dueOf(order, termMs)),
   })
 }
 
@@ -100,7 +119,13 @@ function requireSameOrder(known: FullEvent, event: FullEvent): void {
   throw new Refused('conflicting-order', 'this OrderId already has an order with another payload', { orderId })
 }
 
-function orderOf(facts: OrderFacts, { code }: Currency): Order | undefined {
+/** Returns the time that is `ms` after the creation of an order; undefined if the order does not wait for its payment. */
+function dueOf({ OrderCreated, OrderReminded: _, ...ends }: OrderFacts, ms: number): string | undefined {
+  if (!OrderCreated || Object.keys(ends).length > 0) return undefined
+  return new Date(timeOf(OrderCreated).getTime() + ms).toISOString()
+}
+
+function orderOf(facts: OrderFacts, { code }: Currency, payableUntil: string | undefined): Order | undefined {
   const created = facts.OrderCreated
   if (!created) return undefined
   const result = facts.PaymentApproved ?? facts.PaymentRejected
@@ -112,6 +137,7 @@ function orderOf(facts: OrderFacts, { code }: Currency): Order | undefined {
     currency: code,
     status: statusOf(facts),
     createdAt: created.CreationDate,
+    ...(payableUntil && { payableUntil }),
     correlationId: created.CorrelationId,
     traceId: created.TraceId,
     ...(result && { payment: paymentOf(result) }),

@@ -31,6 +31,7 @@ const order = model<Order>('Order', {
   currency: { ...text, description: 'ISO 4217 code of the currency of all amounts.' },
   status: { ...text, enum: orderStatuses },
   createdAt: dateTime,
+  payableUntil: { ...dateTime, description: 'The order expires at this time. Set while it waits for its payment.' },
   correlationId: guidText,
   traceId: guidText,
   payment: {

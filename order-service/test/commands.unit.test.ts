@@ -22,9 +22,10 @@ function openOrders(isShared = false) {
   const app = { id: randomUUID(), name: 'order-service' }
   const published: Envelope[] = []
   const now = () => new Date()
-  const orders = openEntity(order(currency), {
+  const documents = createDocuments(new FakeSidecar(), now, isShared)
+  const orders = openEntity(order(currency, 1_800_000), {
     app,
-    documents: createDocuments(new FakeSidecar(), now, isShared),
+    documents,
     publish: async (_topic, event) => void published.push(event),
     now,
     newId: randomUUID,

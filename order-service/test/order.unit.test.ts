@@ -14,6 +14,8 @@ const paymentId = '8a5b431c-2e4a-5a35-86fa-306159454d19'
 const payloads = {
   OrderCreated: { OrderId: orderId, CustomerName: 'Ada', CustomerTaxId: 'T', Total: 42.5 },
   OrderCancelled: { OrderId: orderId },
+  OrderReminded: { OrderId: orderId, PayableUntil: '2026-11-21T10:30:00.000Z' },
+  OrderExpired: { OrderId: orderId, Total: 42.5 },
   PaymentApproved: {
     PaymentId: paymentId,
     OrderId: orderId,
@@ -44,7 +46,7 @@ function event(
 /** Returns facts with one event of each name. */
 const factsOf = (...events: OrderEvent[]): OrderFacts => Object.fromEntries(events.map((each) => [each.Name, each]))
 
-const definition = order(currencyOf('EUR'))
+const definition = order(currencyOf('EUR'), 30 * 60_000)
 const orderOf = (facts: OrderFacts): Order | undefined => definition.view(facts, orderId)
 
 /** Returns what a cancellation decides: the payloads of its events, by name; undefined if it changes nothing. */
@@ -64,7 +66,8 @@ function openOrders() {
   const app = { id: randomUUID(), name: 'order-service' }
   const { log } = capturedLog()
   const documents = createDocuments(new FakeSidecar(), now)
-  return openEntity(definition, { app, documents, publish: async () => {}, now, newId: randomUUID, log })
+  const orders = openEntity(definition, { app, documents, publish: async () => {}, now, newId: randomUUID, log })
+  return orders
 }
 
 /** Events and the resulting status, by docs/orders.md. */
@@ -73,6 +76,10 @@ const statuses: [(keyof typeof payloads)[], string | undefined][] = [
   [['PaymentApproved'], undefined],
   [['OrderCancelled', 'PaymentApproved', 'PaymentRefunded'], undefined],
   [['OrderCreated'], 'Created'],
+  [['OrderCreated', 'OrderReminded'], 'Created'],
+  [['OrderCreated', 'OrderReminded', 'OrderExpired'], 'Created'],
+  [['OrderCreated', 'OrderExpired', 'PaymentApproved'], 'Paid'],
+  [['OrderCreated', 'OrderExpired', 'PaymentRejected', 'OrderCancelled'], 'Cancelled'],
   [['OrderCreated', 'PaymentApproved'], 'Paid'],
   [['OrderCreated', 'PaymentRejected'], 'PaymentRejected'],
   [['OrderCreated', 'PaymentApproved', 'PaymentRejected'], 'Paid'],
@@ -105,9 +112,11 @@ describe('order', () => {
   })
 
   it('keeps the same facts in a rebuild, which decides nothing', async () => {
-    const events = Object.keys(payloads).map((name) => event(name as keyof typeof payloads))
+    // The service does not receive its reminders and expiries, and a rebuild refuses those of others.
+    const { OrderReminded: _reminded, OrderExpired: _expired, ...fromOthers } = payloads
+    const events = Object.keys(fromOthers).map((name) => event(name as keyof typeof payloads))
     const live = await received(events)
-    expect(Object.keys(live)).to.have.members(Object.keys(payloads))
+    expect(Object.keys(live)).to.have.members(Object.keys(fromOthers))
     expect(await received(events, 'rebuild')).to.deep.equal(live)
     expect(await received(events.toReversed(), 'rebuild')).to.deep.equal(live)
     const created = event('OrderCreated', { Payload: { Total: 42.555 } })
@@ -144,6 +153,7 @@ describe('order', () => {
       currency: 'EUR',
       status: 'Created',
       createdAt: '2026-11-21T10:00:00Z',
+      payableUntil: '2026-11-21T10:30:00.000Z',
       correlationId: 'c',
       traceId: 't',
     })

@@ -63,8 +63,9 @@ describe('order-service with concurrent replicas and publishers', () => {
 
   it('places only one of two different orders with the same key in one batch', async () => {
     expectOneWinner(await orders.createAtOnce([1, 2], 'key-6'))
-    // The reads are the order, the lanes of announcements, and the list.
-    expect(orders.sidecar.calls).to.deep.equal({ publish: 1, read: 1 + 1 + 2, readOne: 0, transact: 1, save: 0 })
+    // The reads are the order, the lanes of announcements and deadlines, and the list.
+    const calls = { publish: 1, read: 1 + 1 + 1 + 2, readOne: 0, transact: 1, save: 0, remove: 0 }
+    expect(orders.sidecar.calls).to.deep.equal(calls)
     expect(orders.sidecar.published).to.have.length(1)
   })
 

@@ -163,7 +163,7 @@ export class TestedService {
 
   /** Announces the events that are stored, but perhaps not announced. A service does so every second, and when it stops. */
   sweep() {
-    return this.app.backgrounds[0]?.stop()
+    return this.app.backgrounds.at(-1)?.stop()
   }
 
   cancel(id: string) {

@@ -1,6 +1,6 @@
 import { type CamelCase, deterministicId, type PayloadOf } from '@orderflow/envelope-schema'
 import { amountFlaw, type Currency, type Entity, entity, type Facts, facts, Refused } from '@orderflow/service-kit'
-import { cancelledBeforePayment, type Policy } from './policy.ts'
+import { cancelledBeforePayment, expired, type Policy, type Verdict } from './policy.ts'
 
 const own = ['PaymentApproved', 'PaymentRejected', 'PaymentRefunded'] as const
 type PaymentFacts = Facts<(typeof own)[number] | 'OrderCancelled'>
@@ -34,12 +34,8 @@ const decisionIn = (payment: PaymentFacts) => payment.PaymentApproved ?? payment
 
 /** A payment is decided and refunded at most once. If the cancellation arrives before the order, the payment is rejected. */
 export function payment(policy: Policy, currency: Currency) {
-  function decide(id: string, known: PaymentFacts, OrderId: string, Amount: number, Source: 'OrderCreated' | 'Manual') {
-    const isCancelled = known.OrderCancelled ?? known.PaymentRefunded
-    const { approved, policy: Policy, reason: Reason = '' } = isCancelled ? cancelledBeforePayment : policy(Amount)
-    const payload = { PaymentId: id, OrderId, Amount, Policy, Source }
-    return approved ? { PaymentApproved: payload } : { PaymentRejected: { ...payload, Reason } }
-  }
+  const verdictOn = (amount: number, { OrderCancelled, PaymentRefunded }: PaymentFacts) =>
+    OrderCancelled || PaymentRefunded ? cancelledBeforePayment : policy(amount)
   return entity({
     name: 'payment',
     id: ({ OrderId }) => paymentIdOf(OrderId),
@@ -50,10 +46,16 @@ export function payment(policy: Policy, currency: Currency) {
         const flaw = amountFlaw(Total, currency)
         if (flaw) throw new Refused('invalid-amount', `Total ${flaw}`, { paymentId: id })
         const decision = decisionIn(known)?.Payload
-        if (!decision) return decide(id, known, OrderId, Total, 'OrderCreated')
+        if (!decision) return decisionOf(verdictOn(Total, known), id, OrderId, Total, 'OrderCreated')
         if (decision.Source === 'OrderCreated' && decision.Amount !== Total)
           throw new Refused('conflicting-order', 'this OrderId was charged with another total')
         return undefined
+      },
+      // A decision is announced again, so that order-service always gets an answer.
+      OrderExpired({ Payload: { OrderId, Total } }, { PaymentApproved, PaymentRejected }, { id }) {
+        if (PaymentApproved) return { PaymentApproved: PaymentApproved.Payload }
+        if (PaymentRejected) return { PaymentRejected: PaymentRejected.Payload }
+        return decisionOf(expired, id, OrderId, Total, 'OrderCreated')
       },
       OrderCancelled(_event, { PaymentApproved: paid, PaymentRefunded: refund }) {
         if (!paid || refund) return undefined
@@ -63,7 +65,7 @@ export function payment(policy: Policy, currency: Currency) {
     },
     commands: {
       make({ orderId, amount }: MakePayment, known, { id }) {
-        if (!decisionIn(known)) return decide(id, known, orderId, amount, 'Manual')
+        if (!decisionIn(known)) return decisionOf(verdictOn(amount, known), id, orderId, amount, 'Manual')
         const exists = `The order already has a payment: see /v1/payments/${id}.`
         throw new Refused('payment-exists', exists, { paymentId: id })
       },
@@ -71,6 +73,14 @@ export function payment(policy: Policy, currency: Currency) {
     answersRequest: (event) => event.Name !== 'PaymentRefunded' && event.Payload.Source === 'Manual',
     view: (known, id) => paymentOf(known, id, currency),
   })
+}
+
+function decisionOf(
+  { approved, policy: Policy, reason: Reason = '' }: Verdict,
+  ...[PaymentId, OrderId, Amount, Source]: [string, string, number, 'OrderCreated' | 'Manual']
+) {
+  const payload = { PaymentId, OrderId, Amount, Policy, Source }
+  return approved ? { PaymentApproved: payload } : { PaymentRejected: { ...payload, Reason } }
 }
 
 function paymentOf(known: PaymentFacts, id: string, { code }: Currency): Payment | undefined {

@@ -19,6 +19,13 @@ export function amountLimit(approveUpTo: number): Policy {
       : { approved: false, policy, reason: `the amount is above the limit of ${approveUpTo}` }
 }
 
+/** The decision if the order expired before its payment was decided. */
+export const expired: Verdict = {
+  approved: false,
+  policy: 'expired@1',
+  reason: 'the order was not paid in time',
+}
+
 /** The decision if the order's cancellation arrives before the order. */
 export const cancelledBeforePayment: Verdict = {
   approved: false,

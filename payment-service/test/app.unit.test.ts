@@ -90,11 +90,18 @@ describe('payment-service with a failing sidecar or store', () => {
     await deliver(app, ...Array.from({ length: 20 }, () => eventOf('OrderCreated', randomUUID())))
     expect(announced()).to.have.length(20)
     // The reads are: documents, documents that seem new, two for the list, and the lanes of announcements, which only the first write needs.
-    expect(sidecar.calls).to.deep.equal({ publish: 1, read: 1 + 1 + 2 + 1, readOne: 0, transact: 1, save: 0 })
+    expect(sidecar.calls).to.deep.equal({
+      publish: 1,
+      read: 1 + 1 + 2 + 1,
+      readOne: 0,
+      transact: 1,
+      save: 0,
+      remove: 0,
+    })
     Object.assign(sidecar.calls, { publish: 0, read: 0, transact: 0 })
     await deliver(app, ...Array.from({ length: 20 }, () => eventOf('OrderCreated', randomUUID())))
     expect(announced()).to.have.length(40)
-    expect(sidecar.calls).to.deep.equal({ publish: 1, read: 1 + 1, readOne: 0, transact: 1, save: 0 })
+    expect(sidecar.calls).to.deep.equal({ publish: 1, read: 1 + 1, readOne: 0, transact: 1, save: 0, remove: 0 })
   })
 
   it('decides once when two processes receive the same event', async () => {

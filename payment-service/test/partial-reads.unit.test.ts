@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { deterministicId } from '@orderflow/envelope-schema'
 import { createApp, createLog, readSettings, SidecarError } from '@orderflow/service-kit'
-import { FakeSidecar, post, send, withServer } from '@orderflow/service-kit/testing'
+import { FakeSidecar, post, publisherOf, send, withServer } from '@orderflow/service-kit/testing'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { service } from '../src/service.ts'
@@ -25,6 +25,9 @@ const event = (name: string, payload: object, id = name) => ({
 const created = (OrderId: string, Total = 42.5) =>
   event('OrderCreated', { OrderId, CustomerName: 'Ada', CustomerTaxId: 'T', Total }, `${OrderId} ${Total}`)
 const cancelled = event('OrderCancelled', { OrderId: orderId })
+
+const { id: AppId, name: AppName } = publisherOf('OrderExpired')
+const expired = { ...event('OrderExpired', { OrderId: orderId, Total: 42.5 }), AppId, AppName }
 
 /** Creates a process whose clock shows this day, so that a repeated decision would give a payment another date. */
 function processOn(sidecar: FakeSidecar, day: string) {
@@ -55,6 +58,7 @@ const histories: Record<string, Operation[]> = {
   ],
   'paid by hand': [(process) => process.pay(42.5, { 'idempotency-key': 'key' })],
   refunded: [(process) => process.deliver(created(orderId)), (process) => process.deliver(cancelled)],
+  expired: [(process) => process.deliver(expired)],
   'cancelled first': [(process) => process.deliver(cancelled)],
 }
 
@@ -66,6 +70,7 @@ const operations: Record<string, Operation> = {
   'OrderCreated again': (process) => process.deliver(created(orderId)),
   'a conflicting OrderCreated': (process) => process.deliver(created(orderId, 1)),
   'OrderCancelled again': (process) => process.deliver(cancelled),
+  OrderExpired: (process) => process.deliver(expired),
   'many OrderCreated, one of them again': (process) =>
     process.deliver(
       ...Array.from({ length: 9 }, (_, index) => created(deterministicId('order', String(index)))),

@@ -5,7 +5,16 @@ import { FakeSidecar } from '@orderflow/service-kit/testing'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import type { Policy } from '../src/policy.ts'
-import { type Announced, cancelled, created, openPayments, orderId, paymentId, type Request } from './payments.ts'
+import {
+  type Announced,
+  cancelled,
+  created,
+  expired,
+  openPayments,
+  orderId,
+  paymentId,
+  type Request,
+} from './payments.ts'
 
 type Payments = ReturnType<typeof openPayments>
 type Options = Parameters<typeof openPayments>[0]
@@ -20,6 +29,7 @@ const pay =
   ({ make }) =>
     make({ amount }).catch(refusal)
 const cancel: Action = ({ react }) => react(cancelled())
+const expire: Action = ({ react }) => react(expired())
 
 function refusal(error: unknown): Refused {
   if (error instanceof Refused) return error
@@ -120,6 +130,76 @@ describe('payment', () => {
     expect((await payments.page()).items).to.deep.equal([await payments.get()])
   })
 
+  it('becomes rejected without a charge if its order expires before a decision', async () => {
+    const payments = await paymentsAfter(expire)
+    expect(payments.announced().map(({ Name, Payload }) => [Name, Payload])).to.deep.equal([
+      [
+        'PaymentRejected',
+        {
+          ...{ PaymentId: paymentId, OrderId: orderId, Amount: 42.5, Policy: 'expired@1', Source: 'OrderCreated' },
+          Reason: 'the order was not paid in time',
+        },
+      ],
+    ])
+    const before = await payments.state()
+    expect(await payments.react(created())).to.deep.equal([false])
+    expect(await payments.react(created(1)).catch(refusal)).to.include({ code: 'conflicting-order' })
+    expect(await payments.make().catch(refusal)).to.include({ code: 'payment-exists' })
+    expect(await payments.state()).to.deep.equal(before)
+    expect(await (await rebuilt(...payments.announced())).state()).to.deep.equal(before)
+  })
+
+  // apache/servicecomb-pack#346: a slow booking ended after its compensation, and remained.
+  for (const [type, call] of [
+    ['state.sqlite', 'transact'],
+    ['state.postgresql', 'save'],
+  ] as const) {
+    it(`becomes rejected without a charge if its order expires while a slow process decides about the charge, on ${type}`, async () => {
+      const sidecar = new FakeSidecar(type)
+      const write = sidecar[call].bind(sidecar) as (...args: unknown[]) => Promise<void>
+      const [writing, continued] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+      Object.assign(sidecar, {
+        async [call](...args: unknown[]) {
+          Object.assign(sidecar, { [call]: write })
+          writing.resolve()
+          await continued.promise
+          await write(...args)
+        },
+      })
+      const [slow, fast] = [openPayments({ sidecar }), openPayments({ sidecar })]
+      const charging = slow.react(created())
+      await writing.promise
+      await expire(fast)
+      continued.resolve()
+      await charging
+      expect(slow.announced().map(({ Name }) => Name)).to.deep.equal(['PaymentRejected'])
+      expect(await slow.get()).to.include({ status: 'Rejected', policy: 'expired@1' })
+    })
+  }
+
+  const decided = {
+    approved: [charge()],
+    rejected: [charge(20_000)],
+    'paid by hand': [pay(42.5)],
+    refunded: [charge(), cancel],
+    'rejected by an expiry': [expire],
+  }
+  for (const [what, actions] of Object.entries(decided)) {
+    it(`announces its decision again, unchanged, each time its order expires: ${what}`, async () => {
+      const payments = await paymentsAfter(...actions)
+      const { sidecar } = payments
+      const [before, events, first] = [await payments.state(), payments.announced(), sidecar.published[0]]
+      for (const process of [payments, payments, openPayments({ sidecar })]) {
+        const { length } = sidecar.published
+        await expire(process)
+        // A new process also announces events again that may be missing from the log.
+        expect(sidecar.published.slice(length).map(({ value }) => String(value))).to.include(String(first?.value))
+        if (process === payments) expect(sidecar.published).to.have.length(length + 1)
+      }
+      expect([await payments.state(), payments.announced()]).to.deep.equal([before, events])
+    })
+  }
+
   it('becomes rejected without a charge if a rebuild restored only the refund of an earlier payment', async () => {
     const events = await announcedAfter({}, charge(), cancel)
     const payments = await rebuilt(...events.filter(({ Name }) => Name === 'PaymentRefunded'))
@@ -128,7 +208,7 @@ describe('payment', () => {
   })
 
   it('charges nothing for a cancelled order and keeps its decision, in any sequence', async () => {
-    const actions = { charge: charge(), 'charge 20,000': charge(20_000), pay: pay(42.5), cancel }
+    const actions = { charge: charge(), 'charge 20,000': charge(20_000), pay: pay(42.5), cancel, expire }
     const isConflict = (error: unknown) => expect(refusal(error).code).to.equal('conflicting-order')
     const property = fc.asyncProperty(fc.array(fc.constantFrom(...Object.keys(actions))), async (names) => {
       const payments = openPayments()

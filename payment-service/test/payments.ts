@@ -21,7 +21,7 @@ export const paymentId = paymentIdOf(orderId)
 
 const [ten, eleven] = ['2026-11-21T10:00:00.000Z', '2026-11-21T11:00:00.000Z']
 
-type Received = FullEvent<'OrderCreated'> | FullEvent<'OrderCancelled'>
+type Received = FullEvent<'OrderCreated'> | FullEvent<'OrderCancelled'> | FullEvent<'OrderExpired'>
 export type Announced = FullEvent<'PaymentApproved' | 'PaymentRejected' | 'PaymentRefunded'>
 
 interface EventFields {
@@ -31,6 +31,8 @@ interface EventFields {
 
 export const created = (Total = 42.5, { OrderId = orderId, ...fields }: EventFields = {}): Received =>
   event('OrderCreated', { OrderId, Total }, fields)
+export const expired = (Total = 42.5, { OrderId = orderId, ...fields }: EventFields = {}): Received =>
+  event('OrderExpired', { OrderId, Total }, fields)
 export const cancelled = ({ OrderId = orderId, ...fields }: EventFields = {}): Received =>
   event('OrderCancelled', { OrderId }, fields)
 

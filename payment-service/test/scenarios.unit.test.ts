@@ -1,4 +1,4 @@
-import { event, memorySpecs, request, scenario } from '@orderflow/test-kit/scenario'
+import { event, later, memorySpecs, request, scenario } from '@orderflow/test-kit/scenario'
 import { expect } from 'chai'
 import { paymentIdOf } from '../src/payment.ts'
 import { service } from '../src/service.ts'
@@ -8,10 +8,15 @@ const OrderId = '7d9f3c52-2f0b-4c7e-9f59-0a5d1f3b8e11'
 const key = `payment/${paymentIdOf(OrderId)}`
 const created = event('OrderCreated', { OrderId, Total: 42.5 })
 const cancelled = event('OrderCancelled', { OrderId })
+const expired = event('OrderExpired', { OrderId, Total: 42.5 })
 const stateIn = (documents: Record<string, unknown>) => (documents[key] as { state: Record<string, unknown> }).state
 
 describe('payment-service in memory', () => {
-  memorySpecs(service, subject)
+  memorySpecs(service, subject, {
+    refunded: [created, cancelled],
+    'rejected, because the order was cancelled before': [cancelled, created],
+    'rejected, because the order expired': [expired],
+  })
 
   it('approves an order up to the limit', () =>
     scenario(service, { Policy__ApproveUpTo: '42.5' })
@@ -39,6 +44,31 @@ describe('payment-service in memory', () => {
         check(documents) {
           const { PaymentApproved, PaymentRefunded } = stateIn(documents)
           expect(Boolean(PaymentApproved)).to.equal(Boolean(PaymentRefunded))
+        },
+      }))
+
+  it('keeps the payment of an order that expires after the payment, and announces the payment again', () =>
+    scenario(service)
+      .given(created, later('30 minutes'))
+      .when(expired)
+      .then({
+        published: [{ Name: 'PaymentApproved' }],
+        check: (documents) => expect(stateIn(documents)).to.have.all.keys('PaymentApproved'),
+      }))
+
+  it('rejects the payment of an order that expires before the payment', () =>
+    scenario(service)
+      .given(expired, later('1 second'))
+      .when(created, cancelled)
+      .then({ published: [{ Name: 'PaymentRejected', Payload: { OrderId, Amount: 42.5, Policy: 'expired@1' } }] }))
+
+  it('decides once about an order that expires, in whatever order its events arrive', () =>
+    scenario(service)
+      .when(created, expired)
+      .then({
+        check(documents) {
+          const { PaymentApproved, PaymentRejected } = stateIn(documents)
+          expect(Boolean(PaymentApproved)).to.equal(!PaymentRejected)
         },
       }))
 

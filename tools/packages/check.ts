@@ -88,7 +88,7 @@ const limits: Record<string, number> = {
   'event-gateway': 14,
   'event-monitor': 594,
   'kafka-log': 29,
-  'service-kit': 300,
+  'service-kit': 380,
   'test-kit': 61,
 }
 

@@ -35,6 +35,7 @@ export const commandGroups: CommandGroups = {
     summaries: {
       'dead-letters': 'List failed events, show one, or replay them to their topic',
       rebuild: 'Rebuild a service’s store from the log',
+      deadlines: 'Give the stored entities of a service the deadlines of its present release',
       backup: 'Save the log in a folder, or add what is new (docs/operations.md)',
       restore: 'Write the log of a backup to an empty Kafka, and start everything with rebuilt stores',
       restart: 'Restart a service, one replica after the other',

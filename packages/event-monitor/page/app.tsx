@@ -19,6 +19,7 @@ const views: { [Of in Route['view']]: () => Promise<View<Of>> } = {
   dead: async () => (await import('./views/dead/dead-letters.tsx')).DeadLetters,
   'dead-entry': async () => (await import('./views/dead/dead-letter.tsx')).EntryView,
   missing: async () => (await import('./views/missing.tsx')).Missing,
+  deadlines: async () => (await import('./views/deadlines.tsx')).DeadlinesView,
   publishers: async () => (await import('./views/publishers.tsx')).PublishersView,
   schemas: async () => (await import('./views/schemas.tsx')).SchemasView,
   health: async () => (await import('./views/health.tsx')).Health,

@@ -111,20 +111,21 @@ export class HealthProbe {
 async function probeService({ name, url }: WatchedService): Promise<ServiceHealth> {
   try {
     const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(timeoutMs) })
-    const { missing = {}, redelivered = [] } = (await response.json()) as Partial<Ready>
+    const { missing = {}, warnings = [], redelivered = [] } = (await response.json()) as Partial<Ready>
     const reason = Object.entries(missing)
       .map(([part, why]) => `${part}: ${why}`)
       .join('; ')
     const sidecar = 'sidecar' in missing ? 'down' : 'up'
-    return { name, url, state: response.ok ? 'ready' : 'not-ready', reason: reason || null, sidecar, redelivered }
+    const state = response.ok ? 'ready' : 'not-ready'
+    return { name, url, state, reason: reason || null, sidecar, warnings, redelivered }
   } catch (error) {
     const reason = (error as Error).name === 'TimeoutError' ? 'it does not answer in time' : 'nothing answers there'
-    return { name, url, state: 'unreachable', reason, sidecar: 'unknown', redelivered: [] }
+    return { name, url, state: 'unreachable', reason, sidecar: 'unknown', warnings: [], redelivered: [] }
   }
 }
 
 /** A service's answer to `/readyz` (packages/service-kit/src/web/web.ts). */
-interface Ready extends Pick<ServiceHealth, 'redelivered'> {
+interface Ready extends Pick<ServiceHealth, 'warnings' | 'redelivered'> {
   missing: Record<string, string>
 }
 

@@ -2,6 +2,7 @@ import { createStreams, defineService, section } from '@orderflow/service-kit'
 import { openMonitor } from './monitor.ts'
 import { monitorPage } from './page-files.ts'
 import { checkRoutes, deadLetterRoutes } from './routes/dead-letters.ts'
+import { deadlineRoutes } from './routes/deadlines.ts'
 import { conversationRoutes, eventRoutes } from './routes/events.ts'
 import { fixtureRoutes } from './routes/fixture.ts'
 import { liveRoutes } from './routes/live.ts'
@@ -60,6 +61,7 @@ export const monitorIn = (root: URL) =>
           ...deadLetterRoutes(monitor),
           ...checkRoutes(monitor),
           ...replayRoutes(monitor),
+          ...deadlineRoutes(monitor),
           ...revealRoutes(monitor, context.log),
           ...systemRoutes(monitor),
         ],

@@ -62,6 +62,15 @@ describe('HealthProbe', () => {
     expect((await probe.status()).services[0]).to.deep.include({ state: 'ready', redelivered })
   })
 
+  it('returns the warnings of a service that is ready', async () => {
+    const warnings = ['topic orderevents keeps events for 30 days, but has a deadline in 40 days']
+    body = { status: 'ready', warnings }
+    expect((await probe.status()).services[0]).to.deep.include({ state: 'ready', warnings })
+    body = { status: 'ready' }
+    later(2_000)
+    expect((await probe.status()).services[0]).to.deep.include({ warnings: [] })
+  })
+
   it('returns the same state for two seconds', async () => {
     const first = await probe.status()
     later(1_999)

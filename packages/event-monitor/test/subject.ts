@@ -40,6 +40,12 @@ const cases: Record<string, BadRequest> = {
     pointers: ['/reason'],
     tells: /3 to 200 characters/,
   },
+  'a deadline without its time': {
+    ...post('/v1/deadlines/fire', { service: 'order-service', entity: 'order', id, deadline: 'PaymentDue' }),
+    status: 400,
+    pointers: ['/due'],
+    tells: /must be a text/,
+  },
   'a replay without entries': { ...post('/v1/replays', {}), status: 400, pointers: ['/entries'], tells: /list of ids/ },
   'a replay at an invalid rate': {
     ...post('/v1/replays', { entries: [id], perSecond: 0 }),

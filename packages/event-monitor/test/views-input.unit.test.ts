@@ -19,4 +19,9 @@ describe('the filters of a stream', () => {
       expect(JSON.stringify(error)).not.to.contain(view)
     }
   })
+
+  it('reads a filter of one GUID, with which a page receives counts alone', () => {
+    const guid = '00000000-0000-0000-0000-000000000000'
+    expect(viewsInput.read({ query: { view: `guid=${guid}` } } as never)).to.deep.equal([{ guid }])
+  })
 })

@@ -1,5 +1,6 @@
 import type { Admin } from '@platformatic/kafka'
 import { fetchFrom, partitionKey, partitionsOf, requireReadable } from './partitions.ts'
+import { extentsOf } from './positions.ts'
 import { positionText, type RecordPosition, whereIs } from './record.ts'
 
 /**
@@ -26,4 +27,20 @@ export async function appendTimes(admin: Admin, positions: readonly RecordPositi
     }
   }
   return times
+}
+
+/**
+ * Returns the time at which the broker appended the newest record of a topic, in milliseconds since 1970. Returns undefined if the topic has no record,
+ * or if publishers set the times of its records.
+ */
+export async function newestAppendTime(admin: Admin, topic: string): Promise<number | undefined> {
+  const filled = (await extentsOf(admin, [topic])).filter(({ start, end }) => end > start)
+  // With a limit of one byte, the broker returns the batch of only one partition.
+  const fetched = await Promise.all(
+    filled.map((extent) => fetchFrom(admin, [{ ...extent, next: extent.end - 1n }], { bytes: 1 })),
+  )
+  const found = fetched.flatMap((answers) => [...requireReadable(answers).values.values()])
+  const times = found.flatMap(({ records }) => records.map(({ appendedAt }) => appendedAt))
+  const newest = times.reduce((latest, time) => Math.max(latest, time), Number.NEGATIVE_INFINITY)
+  return Number.isFinite(newest) ? newest : undefined
 }

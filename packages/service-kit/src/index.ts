@@ -1,6 +1,14 @@
 export type { Caller } from './auth/caller.ts'
-export { type DecisionContext, type EntityDefinition, entity, keyReused, Refused } from './entity/entity.ts'
-export { type Facts, facts } from './entity/facts.ts'
+export {
+  type DecisionContext,
+  type EntityDefinition,
+  entity,
+  keyReused,
+  Refused,
+  type Schedule,
+  type TimeContext,
+} from './entity/entity.ts'
+export { type Facts, facts, timeOf } from './entity/facts.ts'
 export { type Done, type Entity, openEntity } from './entity/open-entity.ts'
 export { getRoute, listRoute } from './entity/read-routes.ts'
 export { timeLimit } from './limits.ts'

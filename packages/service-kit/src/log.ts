@@ -30,6 +30,7 @@ export {
   type ReplayNote,
   readRecord,
 } from './stream/dead-letters/dead-letter-record.ts'
+export { lastDeadlines } from './stream/log/log-clock.ts'
 export {
   deadLetterHeaders,
   keyBytes,
@@ -38,9 +39,12 @@ export {
 } from './stream/log/record.ts'
 export { mayShowKey } from './stream/log/record-key.ts'
 export {
+  clockSettings,
+  clockTopic,
   deadLetterSettings,
   eventSettings,
   missingTopic,
+  retentionOf,
   settingDifferences,
   settingsOf,
   type TopicSettings,

@@ -41,6 +41,7 @@ export interface StackStatus {
 export interface Readiness {
   status: string
   missing?: Record<string, string>
+  warnings?: string[]
   redelivered?: { topic: string; partition: number; offset: string; deliveries: number }[]
 }
 

@@ -12,7 +12,7 @@ export async function troublesOf(runner: Runner): Promise<string[]> {
   return [...ofServices, ...(await ofStream)]
 }
 
-/** Returns a line for each missing part of a service, and for each record that the service cannot handle. */
+/** Returns a line for each missing part of a service, for each warning, and for each record that the service cannot handle. */
 export async function serviceTroubles(running: readonly ServiceProbe[]): Promise<string[]> {
   const all = await Promise.all(
     running.map(async ({ name, ask }) => {
@@ -23,9 +23,10 @@ export async function serviceTroubles(running: readonly ServiceProbe[]): Promise
   return all.flat()
 }
 
-function linesOf(name: string, { missing = {}, redelivered = [] }: Readiness): string[] {
+function linesOf(name: string, { missing = {}, warnings = [], redelivered = [] }: Readiness): string[] {
   return [
     ...Object.entries(missing).map(([part, why]) => `${name} is not ready: ${part}: ${why}`),
+    ...warnings.map((warning) => `${name}: ${warning}`),
     ...redelivered.map(
       ({ topic, partition, offset, deliveries }) =>
         `${name} cannot handle ${topic}/${partition}/${offset}: delivered ${deliveries} times (make logs SERVICE=${name})`,

@@ -16,6 +16,13 @@ describe('serviceTroubles', () => {
     ])
   })
 
+  it('reports the warnings of a service that is ready', async () => {
+    const warnings = ['topic orderevents keeps events for 30 days, but has a deadline in 40 days']
+    expect(
+      await serviceTroubles([{ name: 'order-service', ask: async () => ({ status: 'ready', warnings }) }]),
+    ).to.deep.equal([`order-service: ${warnings[0]}`])
+  })
+
   it('reports a running service that does not answer', async () => {
     const hanging = { name: 'order-service', ask: () => Promise.reject(new Error('timeout')) }
     expect(await serviceTroubles([hanging])).to.deep.equal(['order-service does not answer'])

@@ -15,11 +15,12 @@ describe('domainDocuments', () => {
     expect(domainDocuments(texts({ 'payment/1': { visits: 1 } }))).to.deep.equal({})
   })
 
-  it('leaves out the documents of processes and requests', () => {
+  it('leaves out the documents of processes, requests and schedules', () => {
     const internal = [
       'list/0',
       'list/0/1',
       'announcing/7',
+      'every-payment/Nightly',
       'payment-request/1/claim',
       'fence',
       'log-positions',

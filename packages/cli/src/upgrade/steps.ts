@@ -173,6 +173,11 @@ const stepsOf: Record<string, readonly Omit<Step, 'version'>[]> = {
       },
     },
     {
+      title: 'Mark the schema of passed deadlines as generated',
+      why: 'make generate writes it if a service of services.json has deadlines.',
+      change: markAsGenerated('envelope-schema/schemas/events/DeadlinePassed.1.json'),
+    },
+    {
       title: 'Import the rules of money from the service kit',
       why: 'They are rules of an API, which applications that only publish or validate events do not need.',
       change: (application) => {

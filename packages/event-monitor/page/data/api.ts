@@ -125,7 +125,8 @@ export function signOut(): void {
 /** The caller; null until the monitor has answered. */
 export const me = signal<Me | null>(null)
 
-export const may = (scope: 'events:operate' | 'events:reveal') => me.value?.scopes.includes(scope) ?? false
+export const may = (scope: 'events:operate' | 'events:reveal' | 'deadlines:read' | 'deadlines:operate') =>
+  me.value?.scopes.includes(scope) ?? false
 
 /** Loads the caller. Repeats the request until the monitor accepts or refuses it. */
 export async function loadCaller(): Promise<void> {

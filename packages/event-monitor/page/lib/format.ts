@@ -59,6 +59,12 @@ export function moment(iso: string): string {
   return Number.isNaN(date.getTime()) ? iso : date.toLocaleString('sv')
 }
 
+/** Formats the local time of a deadline: `14:30`, and on another day `2026-11-21 14:30`. */
+export function until(iso: string, now = new Date()): string {
+  const [day = '', time = ''] = moment(iso).split(' ')
+  return day === moment(now.toISOString()).slice(0, 10) ? time.slice(0, 5) : `${day} ${time.slice(0, 5)}`
+}
+
 /** Formats local time: `10:02:03.456`. */
 export const clock = (iso: string) =>
   `${moment(iso).slice(11)}.${String(new Date(iso).getMilliseconds()).padStart(3, '0')}`

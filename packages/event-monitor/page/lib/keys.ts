@@ -7,6 +7,7 @@ export const destinations: Record<string, { href: string; title: string }> = {
   l: { href: '/', title: 'Live' },
   d: { href: '/dead', title: 'Dead letters' },
   m: { href: '/missing', title: 'Missing' },
+  t: { href: '/deadlines', title: 'Deadlines' },
   p: { href: '/publishers', title: 'Publishers' },
   s: { href: '/schemas', title: 'Schemas' },
   h: { href: '/health', title: 'Health' },

@@ -80,7 +80,7 @@ export function barsAcross(steps: readonly Step[], first: number, end: number): 
 }
 
 /** Returns true for records in the log. Other steps have no time. */
-export const isRecord = ({ kind }: Step): boolean => kind !== 'request' && kind !== 'handled'
+export const isRecord = ({ kind }: Step): boolean => !['request', 'time', 'handled'].includes(kind)
 
 export function notesOf(step: Step): { kind: 'warn' | 'info'; text: string }[] {
   const notes: { kind: 'warn' | 'info'; text: string }[] = []
@@ -94,8 +94,9 @@ export function notesOf(step: Step): { kind: 'warn' | 'info'; text: string }[] {
 }
 
 /** Returns a title, such as `Name@1` or `dead letter: invalid-payload`. */
-export function titleOf({ kind, row, isEdited }: Step): string {
-  if (kind === 'request') return 'request'
+export function titleOf({ kind, row, isEdited, deadline }: Step): string {
+  if (kind === 'request') return deadline === undefined ? 'request' : `request: fire ${deadline} now`
+  if (kind === 'time') return `deadline: ${deadline}`
   if (kind === 'handled') return `handled: ${typeName(row)}`
   if (kind === 'dead-letter') return `dead letter: ${row.problem?.message ?? 'no reason given'}`
   if (kind === 'replay') return `${isEdited ? 'edited and replayed' : 'replayed'}: ${typeName(row)}`

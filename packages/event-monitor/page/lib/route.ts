@@ -7,10 +7,10 @@ export type Route =
   | { view: 'id'; id: string }
   | { view: 'dead' }
   | { view: 'dead-entry'; entry: string }
-  | { view: 'missing' | 'publishers' | 'schemas' | 'health' | 'audit' }
+  | { view: 'missing' | 'deadlines' | 'publishers' | 'schemas' | 'health' | 'audit' }
   | { view: 'not-found'; path: string }
 
-const plain = ['missing', 'publishers', 'schemas', 'health', 'audit'] as const
+const plain = ['missing', 'deadlines', 'publishers', 'schemas', 'health', 'audit'] as const
 
 export function routeOf(path: string): Route {
   const parts = path.split('/').slice(1).map(decoded)

@@ -1,4 +1,4 @@
-import type { GroupLag, HealthView, Problem, Unreadable } from '../../src/api/index.ts'
+import type { DelayReason, GroupLag, HealthView, Problem, Unreadable } from '../../src/api/index.ts'
 import { count } from './format.ts'
 import { positionText } from './route.ts'
 
@@ -31,12 +31,23 @@ export function troubles({ kafka, services, index, settings, complete }: HealthV
     ...settings,
     ...(kafka.isUp && kafka.error ? [`Kafka is up, but ${kafka.error}`] : []),
     ...complete.unreadable.map((one) => `The monitor does not read ${unreadableText(one)}: ${one.why}`),
-    ...services.flatMap(({ name, state, reason, sidecar, redelivered }) => [
+    ...services.flatMap(({ name, state, reason, sidecar, warnings, redelivered }) => [
       ...(state === 'ready' ? [] : [`${name} is ${state}${reason ? `: ${reason}` : ''}`]),
       ...(sidecar === 'down' ? [`The sidecar of ${name} is down`] : []),
+      ...warnings.map((warning) => `${name}: ${warning}`),
       ...redelivered.map((position) => `${name} cannot handle ${positionText(position)}`),
     ]),
   ]
+}
+
+/** The reasons why a deadline whose time has come has not led to its decision. */
+export const delayWords: Record<DelayReason, string> = {
+  undecided: 'has passed, and is not decided: see “Undecided” below',
+  clock: 'the time of the log is unknown, because Kafka does not answer the service',
+  lag: 'the service has too many passed deadlines that it has not handled',
+  takeover: 'its replica has ended, and another one takes over within 30 seconds',
+  retry: 'it could not be fired: see the log of the service. It is tried again every minute',
+  firing: 'passes now, the oldest first',
 }
 
 export function nextStepOf({ status }: Pick<Problem, 'status'>): string {

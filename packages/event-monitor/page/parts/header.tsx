@@ -59,7 +59,7 @@ function Badge({ href }: { href: string }) {
   )
 }
 
-const isHere = (href: string) => (href === '/' ? path.value === '/' : path.value.startsWith(href))
+const isHere = (href: string) => path.value === href || (href !== '/' && path.value.startsWith(`${href}/`))
 
 function Search() {
   const field = useRef<HTMLInputElement>(null)

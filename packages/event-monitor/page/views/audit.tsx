@@ -1,7 +1,7 @@
 import { type Audit, paths } from '../../src/api/index.ts'
-import { counted } from '../lib/format.ts'
+import { counted, moment } from '../lib/format.ts'
 import { Empty } from '../parts/answers.tsx'
-import { PositionLink, Time } from '../parts/marks.tsx'
+import { ConversationLink, PositionLink, Time } from '../parts/marks.tsx'
 import { Table } from '../parts/tables.tsx'
 import { AnswerView, type View } from '../parts/view.tsx'
 
@@ -26,20 +26,30 @@ export const AuditView: View<'audit'> = () => (
 
 const NoEntries = () => (
   <Empty title="The audit log is empty.">
-    <p>This page lists who viewed personal values and who replayed events.</p>
+    <p>This page lists who viewed personal values, replayed events, or let a deadline pass.</p>
   </Empty>
 )
 
 const columns = ['When', 'Who', 'What', 'Record', 'Reason or result']
 
-const cells = ({ at, by, what, edited, position, reason, as }: Audit['items'][number]) => [
+const words: Record<Audit['items'][number]['what'], string> = {
+  PersonalDataViewed: 'viewed personal values',
+  DeadLetterReplayed: 'replayed',
+  DeadlineFired: 'asked to fire a deadline',
+}
+
+const cells = ({ at, by, what, edited, position, reason, as, deadline }: Audit['items'][number]) => [
   <Time iso={at} />,
   by,
-  what === 'PersonalDataViewed' ? 'viewed personal values' : edited ? 'edited and replayed' : 'replayed',
-  <PositionLink position={position} />,
+  what === 'DeadLetterReplayed' && edited ? 'edited and replayed' : words[what],
+  <>
+    {position && <PositionLink position={position} />}
+    {deadline && <ConversationLink id={deadline.id} />}
+  </>,
   <>
     {reason}
     {as && 'as '}
     {as && <PositionLink position={as} />}
+    {deadline && `${deadline.deadline} of ${deadline.entity}, due at ${moment(deadline.due)}`}
   </>,
 ]

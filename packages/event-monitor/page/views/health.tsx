@@ -184,7 +184,7 @@ function Lags({ groups }: { groups: GroupLag[] }) {
 }
 
 function Components({ health: { services, kafka } }: { health: HealthView }) {
-  const components = services.map(({ name, state, reason, sidecar, url, redelivered }) => [
+  const components = services.map(({ name, state, reason, sidecar, url, warnings, redelivered }) => [
     url ? (
       <a href={url} target="_blank" rel="noreferrer">
         {name}
@@ -194,6 +194,11 @@ function Components({ health: { services, kafka } }: { health: HealthView }) {
     ),
     <>
       <State kind={state === 'ready' ? 'good' : 'bad'}>{state}</State> <span class="whole">{reason}</span>
+      {warnings.map((warning) => (
+        <div key={warning}>
+          <State kind="warn">warning</State> <span class="whole">{warning}</span>
+        </div>
+      ))}
       {redelivered.map(({ deliveries, ...position }) => (
         <div key={positionText(position)}>
           <State kind="bad">stuck</State> <a href={hrefs.event(position)}>{positionText(position)}</a> was delivered{' '}

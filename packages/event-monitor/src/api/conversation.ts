@@ -11,12 +11,12 @@ export interface Conversation {
 }
 
 /**
- * Columns are listed from left to right. Ids: `client`, `topic:<topic>`, `service:<name>`, `state:<name>`,
+ * Columns are listed from left to right. Ids: `client`, `time`, `topic:<topic>`, `service:<name>`, `state:<name>`,
  * `dead:<topic>`, `app:<AppName>`.
  */
 export interface ConversationColumn {
   id: string
-  kind: 'client' | 'service' | 'state' | 'topic' | 'dead' | 'foreign'
+  kind: 'client' | 'time' | 'service' | 'state' | 'topic' | 'dead' | 'foreign'
   title: string
 }
 
@@ -33,6 +33,8 @@ export interface Step {
     | 'replay'
     /** A request, from `client` to `service:`. The service then published `row`, which has no cause. */
     | 'request'
+    /** A deadline that has passed, from `time` to `service:`. The service then published `row`. */
+    | 'time'
     /** A handled record, from `service:` to `state:`. The service has read past it, and wrote no dead letter for it. */
     | 'handled'
   from: string
@@ -45,6 +47,8 @@ export interface Step {
   cause: number | null
   depth: number
   isEdited: boolean
+  /** The name of the deadline that has passed, for `time`, or that an operator let pass, for `request`. */
+  deadline?: string
   /** Index of the first step with the same Id. */
   duplicateOf: number | null
   /** Set if the step seems earlier than its cause, by CreationDate (`publisher`) or by arrival (`broker`). */

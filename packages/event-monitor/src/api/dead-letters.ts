@@ -1,4 +1,5 @@
 import type { DryRunResult, EditedDocument } from './actions.ts'
+import type { FireRequest } from './deadlines.ts'
 import type { Completeness, EventDetail, Fault, RecordPosition, RejectedBy } from './events.ts'
 
 /** `GET /v1/dead-letters`: groups, sorted by the number of open entries, largest first. */
@@ -127,11 +128,14 @@ export interface Audit {
   items: {
     at: string
     by: string
-    what: 'PersonalDataViewed' | 'DeadLetterReplayed'
-    position: RecordPosition
+    what: 'PersonalDataViewed' | 'DeadLetterReplayed' | 'DeadlineFired'
+    /** Null for `DeadlineFired`. */
+    position: RecordPosition | null
     reason: string | null
     as: RecordPosition | null
     edited: boolean | null
+    /** The deadline of `DeadlineFired`. */
+    deadline?: FireRequest
   }[]
   complete: Completeness
 }

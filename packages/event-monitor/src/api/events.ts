@@ -247,7 +247,7 @@ export interface Problem {
 export interface Me {
   /** Undefined without authentication. */
   id?: string
-  /** `events:read`, `events:operate`, `events:reveal`. */
+  /** `events:read`, `events:operate`, `events:reveal`, `deadlines:read`, `deadlines:operate`. */
   scopes: string[]
   /** The caller's name in the audit log; without authentication `anybody on this machine`. */
   recordedAs: string

@@ -4,6 +4,7 @@ import type { RecordPosition } from './events.ts'
 export type * from './actions.ts'
 export type * from './conversation.ts'
 export type * from './dead-letters.ts'
+export type * from './deadlines.ts'
 export type * from './events.ts'
 export { validities } from './events.ts'
 export type * from './live.ts'
@@ -26,6 +27,10 @@ export const paths = {
   dryRun: '/v1/dry-run',
   conversations: '/v1/conversations',
   conversation: (correlationId: string) => `/v1/conversations/${correlationId}`,
+  conversationDeadlines: (correlationId: string) => `/v1/conversations/${correlationId}/deadlines`,
+  deadlines: '/v1/deadlines',
+  /** POST */
+  deadlineFire: '/v1/deadlines/fire',
   deadLetters: '/v1/dead-letters',
   deadLetterEntries: '/v1/dead-letters/entries',
   deadLetterEntry: (id: string) => `/v1/dead-letters/entries/${id}`,

@@ -120,6 +120,8 @@ export interface ServiceHealth {
   reason: string | null
   sidecar: 'up' | 'down' | 'unknown'
   url: string | null
+  /** Problems in spite of which the service is ready. */
+  warnings: string[]
   /** Records that were delivered more than ten times without success. */
   redelivered: Redelivered[]
 }

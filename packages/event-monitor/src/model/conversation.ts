@@ -58,11 +58,21 @@ export function conversationOf(
     const apps = rejections.get(positionText(row.position))
     return !isWhole || (apps !== undefined && (apps.has(service) || apps.has(unknownApp)))
   }
-  const all = withAround(steps, wasRejected)
+  const all = withAround(steps, wasRejected, (index) => deadlineIn(ordered[index] as LinkedEvent))
   return { correlationId, columns: columnsOf(all, services), steps: all }
 }
 
 const unknownApp = ''
+
+export const deadlinePassed = 'DeadlinePassed'
+
+/** Returns the deadline whose event this is. */
+function deadlineIn({ kind, body }: LinkedEvent): { deadline: string; isEarly: boolean } | undefined {
+  if (kind.name !== deadlinePassed) return undefined
+  const { CreationDate, Payload } = Object(body.document) as Record<string, unknown>
+  const { Deadline, Due } = Object(Payload) as Record<string, unknown>
+  return { deadline: String(Deadline), isEarly: Date.parse(String(CreationDate)) < Date.parse(String(Due)) }
+}
 
 /** Maps the position of a rejected record to the apps that rejected it. */
 function rejectionsIn(events: readonly LinkedEvent[]): Map<string, Set<string>> {
@@ -177,7 +187,7 @@ function columnsOf(steps: readonly Step[], services: readonly ServiceRole[]): Co
     return used.has(state) ? [column, titled(state, 'state')] : [column]
   }
   return [
-    ...(used.has('client') ? [titled('client', 'client')] : []),
+    ...(['client', 'time'] as const).flatMap((id) => (used.has(id) ? [titled(id, id)] : [])),
     ...of('app', 'foreign'),
     ...own.slice(0, 1).flatMap(withState),
     ...of('topic', 'topic'),
@@ -237,11 +247,15 @@ export function causalOrder<T>(things: readonly T[], { cause, partition, offset,
 }
 
 /**
- * Adds the steps of requests and of handled events, which are not in the log. A request comes before each event that
- * our own services published without a cause.
+ * Adds the steps of requests, of passed deadlines and of handled events, which are not in the log. A request or deadline
+ * comes before each event that our own services published without a cause.
  * @param wasRejected returns true if a service rejected a step's record
  */
-function withAround(steps: readonly Step[], wasRejected: (step: Step, service: string) => boolean): Step[] {
+function withAround(
+  steps: readonly Step[],
+  wasRejected: (step: Step, service: string) => boolean,
+  deadlineOf: (index: number) => ReturnType<typeof deadlineIn>,
+): Step[] {
   const handled = new Set<string>()
   const all: Step[] = []
   const newIndexOf: number[] = []
@@ -249,8 +263,13 @@ function withAround(steps: readonly Step[], wasRejected: (step: Step, service: s
     const { from, to, row, depth } = step
     const isAccepted = row.validity === 'valid' && step.kind !== 'dead-letter'
     const outside = { row, isEdited: false, duplicateOf: null, skew: null, missingCause: null, consumers: [] }
-    if (isAccepted && isBeginning(step))
-      all.push({ ...outside, kind: 'request', from: 'client', to: from, cause: null, depth })
+    if (isAccepted && isBeginning(step)) {
+      const { deadline, isEarly = true } = deadlineOf(index) ?? {}
+      const begins = isEarly
+        ? ({ kind: 'request', from: 'client' } as const)
+        : ({ kind: 'time', from: 'time' } as const)
+      all.push({ ...outside, ...begins, ...(deadline !== undefined && { deadline }), to: from, cause: null, depth })
+    }
     newIndexOf[index] = all.length
     all.push(step)
     for (const { column, handled: isHandled } of isAccepted ? step.consumers : []) {

@@ -4,7 +4,7 @@ import type { Monitor } from '../monitor.ts'
 import { answer, filterInput, nameOf, numberInput } from './requests.ts'
 import { viewsInput } from './views-input.ts'
 
-const scopes = ['events:read', 'events:operate', 'events:reveal']
+const scopes = ['events:read', 'events:operate', 'events:reveal', 'deadlines:read', 'deadlines:operate']
 const weekSeconds = 7 * 24 * 60 * 60
 const buckets = 120
 /** The shortest step of `/v1/rates`: the length of a stored bucket (index/segment.ts). */

@@ -26,7 +26,7 @@ interface Operation<I extends Inputs, T> {
   /** Default: `get`. */
   method?: 'get' | 'post'
   /** Default: `events:read`. */
-  scope?: 'events:read' | 'events:operate' | 'events:reveal'
+  scope?: 'events:read' | 'events:operate' | 'events:reveal' | 'deadlines:read' | 'deadlines:operate'
   summary: string
   input: I
   status?: 200 | 202
@@ -116,7 +116,7 @@ const moment: Read<string> = (query, name) => {
   return given
 }
 
-const guid: Read<string> = (query, name) => queryId(name).read({ query } as never)
+const guid: Read<string> = (query, name) => queryId(name).read({ query: { [name]: one(query, name) } } as never)
 
 const list = { type: 'array', items: text }
 

@@ -69,7 +69,7 @@ export function revealRoutes({ index, ledger, log, now }: Monitor, serviceLog: S
     }),
     answer({
       path: '/v1/audit',
-      summary: 'List views of personal values and replays',
+      summary: 'List views of personal values, replays and fired deadlines',
       input: {},
       handle: (): Audit => ({ items: ledger.audit(200), complete: index.completeness() }),
     }),

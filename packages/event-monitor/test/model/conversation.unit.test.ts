@@ -196,6 +196,33 @@ describe('a conversation', () => {
     })
   })
 
+  it('draws a passed deadline as caused by time, and one that passed before its time as a request', () => {
+    const deadline = (Deadline: string, CreationDate: string, offset: number) =>
+      indexRecord(
+        full(
+          'DeadlinePassed',
+          { Entity: 'order', EntityId: randomUUID(), Deadline, Due: '2026-01-01T00:30:00.000Z' },
+          { CorrelationId: correlation, AppName: 'order-service', CreationDate },
+        ),
+        { topic: 'deadlines', at: start + offset, offset },
+      )
+    index.add(
+      deadline('Reminder', '2026-01-01T00:30:00.000Z', 1),
+      deadline('PaymentDue', '2026-01-01T00:29:59.999Z', 2),
+    )
+    const { columns, steps } = index.reads.conversation(correlation, roles)
+    expect(steps.map(({ kind, from, to, deadline }) => [kind, from, to, deadline])).to.deep.equal([
+      ['time', 'time', 'service:order-service', 'Reminder'],
+      ['event', 'service:order-service', 'topic:deadlines', undefined],
+      ['request', 'client', 'service:order-service', 'PaymentDue'],
+      ['event', 'service:order-service', 'topic:deadlines', undefined],
+    ])
+    expect(columns.slice(0, 2)).to.deep.equal([
+      { id: 'client', kind: 'client', title: 'client' },
+      { id: 'time', kind: 'time', title: 'time' },
+    ])
+  })
+
   it('marks duplicates and missing causes', () => {
     const lost = payment({ Headers: { CausationId: randomUUID() } })
     index.add(

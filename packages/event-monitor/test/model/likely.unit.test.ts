@@ -11,6 +11,7 @@ describe('likelyReason', () => {
     state: 'ready',
     reason: null,
     sidecar: 'up',
+    warnings: [],
     redelivered: [],
   }
   const group = (position: string, end: string, isAtMost = false): GroupLag => {

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { type Drafts, draftOf, keepDraft } from '../../page/lib/drafts.ts'
 import { lagText, nextStepOf, summedLags, troubles } from '../../page/lib/words.ts'
+import type { ServiceHealth } from '../../src/api/system.ts'
 import { health } from './support/system-sample.ts'
 
 describe('drafts', () => {
@@ -53,6 +54,15 @@ describe('texts of the health view', () => {
       ['order-service', 'paymentevents', '9', 3],
       ['order-service', 'orderevents', '0', 3],
     ])
+  })
+
+  it('lists the warnings of services that are ready', () => {
+    const [first, ...others] = health().services
+    const services = [{ ...(first as ServiceHealth), warnings: ['topic orderevents keeps events for 30 days'] }]
+    expect(troubles({ ...health(), services })).to.deep.equal([
+      'order-service: topic orderevents keeps events for 30 days',
+    ])
+    expect(troubles({ ...health(), services: [...services, ...others] })).to.have.length(4)
   })
 
   it('lists the problems of the system, if it has any', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { bytes, clock, counted, duration, moment, rate, shortId, shownOf, since } from '../../page/lib/format.ts'
+import { bytes, clock, counted, duration, moment, rate, shortId, shownOf, since, until } from '../../page/lib/format.ts'
 
 describe('numbers and times on the page', () => {
   const cases: [string, string, string][] = [
@@ -31,6 +31,12 @@ describe('numbers and times on the page', () => {
   ]
   for (const [what, text, expected] of cases)
     it(`formats ${what} as ${expected}`, () => expect(text).to.equal(expected))
+
+  it('formats the time of a deadline, with the day if it is not today', () => {
+    const [due, today, yesterday] = [21, 21, 20].map((day) => new Date(2026, 10, day, 14, 30, 59)) as [Date, Date, Date]
+    expect(until(due.toISOString(), today)).to.equal('14:30')
+    expect(until(due.toISOString(), yesterday)).to.equal('2026-11-21 14:30')
+  })
 
   it('formats a clock time with milliseconds', () => {
     const date = new Date(2026, 10, 21, 9, 5, 3, 7)

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { barsAcross, isRecord, lifelineOf, notesOf, stepsBetween, titleOf } from '../../page/lib/lifeline.ts'
 import { scrolledTo, windowOf } from '../../page/lib/rows.ts'
-import { aroundConversation, conversation, longConversation } from './support/conversation-sample.ts'
+import { aroundConversation, conversation, longConversation, timedConversation } from './support/conversation-sample.ts'
 
 describe('the lifeline', () => {
   const short = conversation()
@@ -66,6 +66,21 @@ describe('the lifeline with client and stores', () => {
     const { steps, columns } = aroundConversation()
     expect(steps.map(titleOf)).to.deep.equal(['request', 'OrderCreated@1', 'handled: OrderCreated@1'])
     expect(steps.map(isRecord)).to.deep.equal([false, true, false])
+    const drawn = lifelineOf({ ...conversation(), steps, columns }, 1000, true).columns.map(({ id }) => id)
+    for (const { from, to } of steps) expect(drawn).to.include.members([from, to])
+  })
+})
+
+describe('the lifeline with deadlines', () => {
+  it('draws a passed deadline as a step without a record, with its name', () => {
+    const { steps, columns } = timedConversation()
+    expect(steps.map(titleOf).slice(2)).to.deep.equal([
+      'deadline: Reminder',
+      'DeadlinePassed@1',
+      'request: fire PaymentDue now',
+      'DeadlinePassed@1',
+    ])
+    expect(steps.map(isRecord)).to.deep.equal([false, true, false, true, false, true])
     const drawn = lifelineOf({ ...conversation(), steps, columns }, 1000, true).columns.map(({ id }) => id)
     for (const { from, to } of steps) expect(drawn).to.include.members([from, to])
   })

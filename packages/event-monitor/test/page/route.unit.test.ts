@@ -12,10 +12,10 @@ describe('the paths of the page', () => {
   })
 
   it('finds the view for each path of the navigation', () => {
-    const views = ['/', '/dead', '/missing', '/publishers', '/schemas', '/health', '/audit'].map(
+    const views = ['/', '/dead', '/missing', '/deadlines', '/publishers', '/schemas', '/health', '/audit'].map(
       (path) => routeOf(path).view,
     )
-    expect(views).to.deep.equal(['live', 'dead', 'missing', 'publishers', 'schemas', 'health', 'audit'])
+    expect(views).to.deep.equal(['live', 'dead', 'missing', 'deadlines', 'publishers', 'schemas', 'health', 'audit'])
   })
 
   for (const path of [

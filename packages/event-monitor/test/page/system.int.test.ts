@@ -38,6 +38,16 @@ describe('the system views', () => {
     await page.getByText('All services are running').waitFor()
   })
 
+  it('shows the warnings of a service that is ready', async () => {
+    const { services, ...rest } = health()
+    const warning = 'topic orderevents keeps events for 30 days, but has a deadline in 40 days'
+    const warned = services.slice(0, 1).map((service) => ({ ...service, warnings: [warning] }))
+    tests.monitor.answers.health = { ...rest, services: warned }
+    const page = await tests.open('/health')
+    await page.getByText(`order-service: ${warning}`).waitFor()
+    await page.locator('td', { hasText: 'ready' }).getByText(warning).waitFor()
+  })
+
   it('lists missing reactions with the likely reason and a link to the dead letter', async () => {
     const page = await tests.open('/missing')
     await page.getByText('payment-service is 1,204 events behind in orderevents/2').waitFor()

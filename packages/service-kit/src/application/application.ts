@@ -57,6 +57,8 @@ export interface ServiceEntry {
   channel: number
   /** The number of replicas of the service in containers. `make scale` overrides it. */
   replicas: number
+  /** True if entities of the service have deadlines. It then publishes and consumes their events on the topic `deadlines`. */
+  deadlines?: boolean
   consumes: Record<string, Urgency>
   /** The events that the service publishes under its own name, by topic. Empty if it only forwards events. */
   produces: Record<string, string[]>

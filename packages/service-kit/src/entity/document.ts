@@ -1,5 +1,7 @@
 import { hash } from 'node:crypto'
-import { type EventName, type FullEvent, type Tenant, upcast } from '@orderflow/envelope'
+import { isDeepStrictEqual } from 'node:util'
+import { type EventName, type FullEvent, parseMoment, type Tenant, upcast } from '@orderflow/envelope'
+import { SidecarError } from '../sidecar/sidecar.ts'
 import type { Mark } from '../state/registers.ts'
 import type { EntityDefinition } from './entity.ts'
 import { causeIn, collect, type Facts, factOf, isEarlier, upcastFacts } from './facts.ts'
@@ -8,6 +10,8 @@ import { causeIn, collect, type Facts, factOf, isEarlier, upcastFacts } from './
 export interface EntityDocument<S> {
   /** Missing if a sweep created the document, and the entity has no events. */
   state: S
+  /** The number of conversions that the state of the first release needs to get this form. Missing for 0. */
+  version?: number
   /** The entity's slot in the list. */
   listed?: string
   /** The number of own events that the state has. Missing if it collects facts. */
@@ -20,10 +24,21 @@ export interface EntityDocument<S> {
   origin?: Origin
   /** The fingerprint of the request with an Idempotency-Key that created the entity. A rebuild cannot restore it. */
   requestHash?: string
+  /** The open deadlines of the state. */
+  deadlines?: Deadlines
   /** The number of times that a sweep has written the document. */
   visits?: number
   /** Later events of a rebuild whose predecessors are missing, in the sequence of their revisions. */
   held?: FullEvent[]
+}
+
+/** Open deadlines, by name. `fired` is true if the event of the deadline is in the log, or will be announced. */
+export type Deadlines = Readonly<Record<string, { at: string; fired?: true }>>
+
+export interface Deadline {
+  name: string
+  /** The time as in events. */
+  at: string
 }
 
 type Origin = Record<'correlationId' | 'traceId', string> & Partial<Record<'tenant' | 'user', string>>
@@ -32,7 +47,7 @@ type Origin = Record<'correlationId' | 'traceId', string> & Partial<Record<'tena
 export type Entry = { event: FullEvent; mark: Mark }
 
 // biome-ignore lint/suspicious/noExplicitAny: the runtime of an entity treats all declarations alike
-export type AnyDefinition<S, V> = EntityDefinition<S, V, any, any, any, any>
+export type AnyDefinition<S, V> = EntityDefinition<S, V, any, any, any, any, any>
 
 /** The number of causes that an entity remembers. docs/guarantees.md names it. */
 export const maxCauses = 1_000
@@ -53,23 +68,40 @@ type Bookkeeping<S> = Pick<EntityDocument<S>, 'revision' | 'causes' | 'origin'>
 
 /** The rules for reading an entity's document, and for adding events to it, for one declaration. All functions are pure. */
 export function documentRules<S, V>(definition: AnyDefinition<S, V>) {
-  const { initial, facts } = definition
+  const { initial, facts, upcast: upcasts = [] } = definition
+  const version = upcasts.length > 0 ? { version: upcasts.length } : {}
   const types = new Map((definition.events as string[]).map((type) => [type.split('@', 1)[0] as string, type]))
   const evolvers = (definition.evolve ?? {}) as Record<string, (state: S, event: FullEvent) => S>
   const factsIn = (state: S) => state as unknown as Record<string, FullEvent | undefined>
   const ownFactsIn = (state: S) => [...types.keys()].flatMap((event) => factsIn(state)[event] ?? [])
 
-  const withState = (document: Partial<EntityDocument<S>>): EntityDocument<S> =>
-    document.state === undefined ? { ...document, state: initial } : (document as EntityDocument<S>)
+  /** Returns a document with a state in its newest form. @throws {SidecarError} if a later release has written it; other replicas can handle it */
+  function withState(document: Partial<EntityDocument<S>>): EntityDocument<S> {
+    if (document.state === undefined) return { ...document, state: initial, ...version }
+    const { version: known = 0, state } = document
+    if (known === upcasts.length) return document as EntityDocument<S>
+    if (known > upcasts.length)
+      throw new SidecarError(
+        'read state',
+        `the state of this ${definition.name} was written by a later release of the service`,
+      )
+    return {
+      ...document,
+      state: upcasts.slice(known).reduce<S>((earlier, convert) => convert(earlier), state),
+      ...version,
+    }
+  }
 
   const stateIn = (document: EntityDocument<S> | undefined): S => {
     if (!document) return initial
     return facts ? upcastFacts(document.state) : document.state
   }
 
-  /** Adds a received event to the facts. */
-  const collected = (state: S, event: FullEvent): S =>
-    facts ? (collect(facts, state as Facts<EventName>, factOf(event)) as unknown as S) : state
+  /** Adds a received event to the facts. @param arrivedAt the time at which the log got an event of another publisher */
+  const collected = (state: S, event: FullEvent, arrivedAt: number | undefined): S => {
+    if (!facts) return state
+    return collect(facts, state as Facts<EventName>, factOf(event, arrivedAt)) as unknown as S
+  }
 
   /** Adds an own event to the state, in its newest version. */
   function evolved(state: S, own: FullEvent): S {
@@ -150,6 +182,44 @@ export function documentRules<S, V>(definition: AnyDefinition<S, V>) {
     return waiting.length > 0 ? { ...next, held: waiting } : next
   }
 
+  /** Returns the open deadlines of a state, with their times as in events. */
+  function deadlinesOf(state: S): Record<string, string> {
+    const times = Object.entries(definition.deadlines?.(state) ?? {}) as [string, Date | string | undefined][]
+    const scheduled = times.find(([name]) => Object.hasOwn(definition.every ?? {}, name))
+    if (scheduled) throw new Error(`${scheduled[0]} of ${definition.name} is a deadline and a schedule: rename one`)
+    return Object.fromEntries(times.flatMap(([name, time]) => (time === undefined ? [] : [[name, textOf(name, time)]])))
+  }
+
+  function textOf(deadline: string, time: Date | string): string {
+    // For null, `new Date` would return a time in the past, so the deadline would pass at once.
+    const date = typeof time === 'string' ? parseMoment(time) : time
+    const year = date instanceof Date ? date.getUTCFullYear() : Number.NaN
+    if (date && year > 0 && year < 10_000) return date.toISOString()
+    throw new Error(
+      `the deadline ${deadline} of ${definition.name} has no valid time: ${time}. Return a Date, a date-time with an offset, or undefined`,
+    )
+  }
+
+  /** Returns the document with the deadlines of its state. Those that stay keep whether they were fired. */
+  function timed(document: EntityDocument<S>): EntityDocument<S> {
+    if (!definition.deadlines) return document
+    const { deadlines: known = {}, ...rest } = document
+    const times = Object.entries(deadlinesOf(stateIn(document)))
+    if (times.length === 0) return rest
+    const deadlines = times.map(([name, at]) => [name, known[name]?.at === at ? known[name] : { at }] as const)
+    return { ...rest, deadlines: Object.fromEntries(deadlines) }
+  }
+
+  /**
+   * Returns the document with the deadlines that this release declares for its state; undefined if it has them, or has no state. Events that a rebuild
+   * holds back stay in it, because the rebuild may be running.
+   */
+  function retimed(stored: EntityDocument<S> | undefined): EntityDocument<S> | undefined {
+    if (stored?.state === undefined) return undefined
+    const next = timed(withState(stored))
+    return isDeepStrictEqual(next.deadlines, stored.deadlines) ? undefined : next
+  }
+
   const currentState = (document: EntityDocument<S> | undefined): S => stateIn(released(document))
 
   /** Returns what readers see; undefined for an entity without events. */
@@ -158,6 +228,7 @@ export function documentRules<S, V>(definition: AnyDefinition<S, V>) {
 
   return {
     types,
+    version,
     factsIn,
     stateIn,
     collected,
@@ -169,6 +240,9 @@ export function documentRules<S, V>(definition: AnyDefinition<S, V>) {
     recorded,
     released,
     refold,
+    deadlinesOf,
+    timed,
+    retimed,
     currentState,
     shown,
   }
@@ -186,3 +260,9 @@ const originOf = ({ CorrelationId, TraceId, TenantID, TenantUserID }: FullEvent)
   ...(TenantID && { tenant: TenantID }),
   ...(TenantUserID && { user: TenantUserID }),
 })
+
+/** Returns the deadlines that the stored document does not have. */
+export function armedIn<S>({ deadlines = {} }: EntityDocument<S>, stored: EntityDocument<S> | undefined): Deadline[] {
+  const known = stored?.deadlines ?? {}
+  return Object.entries(deadlines).flatMap(([name, { at }]) => (known[name]?.at === at ? [] : [{ name, at }]))
+}

@@ -34,6 +34,27 @@ export interface DecisionContext {
   newId(): string
 }
 
+/** The values that a decision about a deadline or a schedule gets. */
+export interface TimeContext extends DecisionContext {
+  /** The time of the deadline, or of the schedule. `now` may be later, for example after an outage. */
+  due: Date
+}
+
+/** Regular times, by the log's clock. */
+export interface Schedule {
+  /** Five fields, as in cron: minute, hour, day of the month, month, day of the week. */
+  cron: string
+  /**
+   * A time zone, such as `Europe/Berlin`; UTC by default. If a change of the clocks leaves out a time of day, it passes when the gap ends. A time of day
+   * that occurs twice passes only the first time.
+   */
+  zone?: string
+  /** The id of the entity that decides, which may depend on the time. Default: the name of the entity. */
+  of?: string | ((due: Date) => string)
+  /** The times that pass after an outage: `latest` for only the latest of the missed times, or `each`. Default: `latest`. */
+  missed?: 'latest' | 'each'
+}
+
 /**
  * The declaration of an entity: a thing with an id that changes only by events. The kit derives all else from it: reactions, a rebuild,
  * announcements, ids, causes, Idempotency-Keys, the document and the list.
@@ -43,8 +64,17 @@ export interface DecisionContext {
  * @template F the names of collected events (`facts`)
  * @template O the names of events on which the entity decides
  * @template C the inputs of commands, by name
+ * @template D the names of deadlines and schedules
  */
-export interface EntityDefinition<S, V, T extends OwnType, F extends EventName, O extends EventName, C extends object> {
+export interface EntityDefinition<
+  S,
+  V,
+  T extends OwnType,
+  F extends EventName,
+  O extends EventName,
+  C extends object,
+  D extends string = never,
+> {
   /** The prefix of documents, and of derived ids: `payment` gives the document `payment/<id>`. Without a slash. */
   name: string
   /** The entity's own events, from which a rebuild restores it. A version, as in `Name@1`, is the version that the entity publishes. */
@@ -53,6 +83,12 @@ export interface EntityDefinition<S, V, T extends OwnType, F extends EventName, 
   id(payload: PayloadOf<F | O | OwnName<T>>): string
   /** The state of an entity without events. */
   initial: S
+  /**
+   * Converts stored states of earlier releases: the first function converts a state of the first release to the second form, and so on. Without them, a
+   * release with another form of the state needs a rebuild of its store. States of `facts` need none.
+   */
+  // biome-ignore lint/suspicious/noExplicitAny: each function has the types of its own release
+  upcast?: readonly ((state: any) => any)[]
   /**
    * Adds own events to the state, live and in a rebuild, in the sequence of the decisions and each once. An event that is not listed leaves the state unchanged.
    */
@@ -66,6 +102,21 @@ export interface EntityDefinition<S, V, T extends OwnType, F extends EventName, 
    * Idempotency-Key.
    */
   commands?: { readonly [K in keyof C]: (input: C[K], state: NoInfer<S>, context: DecisionContext) => Decision<T> }
+  /**
+   * Returns the time of each open deadline, by the log's clock. A deadline ends or moves when the state changes so that this function no longer returns
+   * it, or returns another time. It may only use the state, because a rebuild calls it, too.
+   */
+  deadlines?(state: NoInfer<S>): { readonly [K in NoInfer<D>]?: Date | string | undefined }
+  /**
+   * Decides when a deadline has passed, if it is still open. Its events must end or move the deadline. Each deadline that passes is an event in the log
+   * (`DeadlinePassed`), and is decided when that event arrives. So it may be late, but is never early.
+   */
+  onDeadline?: { readonly [K in D]: (state: NoInfer<S>, context: TimeContext) => Decision<T> }
+  /**
+   * Schedules that call `onDeadline` at regular times, each time at most once. A text stands for its `cron`. Their decisions may return nothing. Their
+   * events have no tenant.
+   */
+  every?: { readonly [K in NoInfer<D>]?: Schedule | string }
   /** Returns what readers see; undefined while the entity is unknown to readers, and not in the list. */
   view(state: NoInfer<S>, id: string): V | undefined
   /**
@@ -84,7 +135,8 @@ export function entity<
   F extends EventName = never,
   O extends EventName = never,
   C extends object = object,
->(definition: EntityDefinition<S, V, T, F, O, C>): EntityDefinition<S, V, T, F, O, C> {
+  const D extends string = never,
+>(definition: EntityDefinition<S, V, T, F, O, C, D>): EntityDefinition<S, V, T, F, O, C, D> {
   return definition
 }
 

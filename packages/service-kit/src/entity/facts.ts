@@ -50,12 +50,19 @@ export function causeIn({ Headers }: Pick<FullEvent, 'Headers'>): string | undef
 
 const envelopeFields = 'Id CorrelationId TraceId AppId AppName Version Name CreationDate'.split(' ')
 
-/** Returns an event of another publisher with only the fields of the contract, so that documents stay small. */
-export function factOf(event: FullEvent): FullEvent {
+/**
+ * Returns an event of another publisher with only the fields of the contract, so that documents stay small.
+ * @param arrivedAt the time at which the log got the event, in milliseconds since 1970, if deadlines may depend on it
+ */
+export function factOf(event: FullEvent, arrivedAt?: number): FullEvent {
   const { id: TenantID, userId: TenantUserID } = tenantOf(event)
   const cause = causeIn(event)
+  const headers = {
+    ...(cause !== undefined && { CausationId: cause }),
+    ...(arrivedAt !== undefined && { AppendedAt: new Date(arrivedAt).toISOString() }),
+  }
   return {
-    ...(cause !== undefined && { Headers: { CausationId: cause } }),
+    ...(Object.keys(headers).length > 0 && { Headers: headers }),
     ...picked(event, envelopeFields),
     Payload: picked(event.Payload, payloadFields(event.Name as EventName)),
     ...(TenantID && { TenantID }),
@@ -81,10 +88,10 @@ export function createRecentFacts(generation: () => number) {
   const texts = new LRUCache<string, string>({ max: maxSavedFacts })
   const keyOf = ({ Id }: FullEvent) => `${generation()}/${Id}`
   // Reads only the fields that a fact keeps, because scenarios record the fields that a service reads.
-  const textOf = (event: FullEvent) => JSON.stringify(factOf(event))
+  const textOf = (event: FullEvent, arrivedAt: number | undefined) => JSON.stringify(factOf(event, arrivedAt))
   return {
-    has: (event: FullEvent) => texts.get(keyOf(event)) === textOf(event),
-    add: (event: FullEvent) => void texts.set(keyOf(event), textOf(event)),
+    has: (event: FullEvent, arrivedAt?: number) => texts.get(keyOf(event)) === textOf(event, arrivedAt),
+    add: (event: FullEvent, arrivedAt?: number) => void texts.set(keyOf(event), textOf(event, arrivedAt)),
   }
 }
 
@@ -93,7 +100,26 @@ export function isEarlier(a: FullEvent, b: FullEvent): boolean {
   const [one, other] = [momentOf(a), momentOf(b)]
   if (one.second !== other.second) return one.second < other.second
   if (one.fraction !== other.fraction) return one.fraction < other.fraction
-  return a.Id === b.Id ? JSON.stringify(a) < JSON.stringify(b) : a.Id < b.Id
+  return a.Id === b.Id ? textOf(a) < textOf(b) : a.Id < b.Id
+}
+
+/** Returns the content of an event for comparisons. Of two equal events, the one whose arrival in the log is known and earlier comes first. */
+function textOf({ Headers, ...rest }: FullEvent): string {
+  const { AppendedAt = '~', ...headers } = Object(Headers) as Record<string, unknown>
+  const content = Object.keys(headers).length > 0 ? { Headers: headers, ...rest } : rest
+  return `${JSON.stringify(content)} ${AppendedAt}`
+}
+
+/** The first and last year of deadlines that can be written in events, also if a year is added to them. */
+const [earliest, latest] = [0, Date.UTC(9998)]
+
+/**
+ * Returns the time of an event by the log's clock, for deadlines. For an event of another publisher, this is the time at which the log got it. Its
+ * CreationDate would follow the publisher's clock, and the event may have been delayed.
+ */
+export function timeOf({ Headers, CreationDate }: Pick<FullEvent, 'Headers' | 'CreationDate'>): Date {
+  const { AppendedAt } = Object(Headers) as { AppendedAt?: string }
+  return new Date(Math.min(Math.max(Date.parse(AppendedAt ?? CreationDate), earliest), latest))
 }
 
 /** Returns the CreationDate with the nine decimals that the contract allows, because a JavaScript Date has only three. */

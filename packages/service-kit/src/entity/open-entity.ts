@@ -1,19 +1,20 @@
 import { type EventName, type FullEvent, type Tenant, tenantOf, upcast } from '@orderflow/envelope'
 import { isFromOutside, topicOfEvent } from '@orderflow/envelope/kafka'
-import { UncertainError } from '../sidecar/sidecar.ts'
-import type { DocumentsOf } from '../state/documents.ts'
+import { isKnownTime } from '@orderflow/kafka-log'
+import type { Fire } from '../state/deadlines/firing.ts'
 import type { Load, Page, PageOptions } from '../state/list-page.ts'
 import type { Handlers, Reactions } from '../stream/consuming/event-handler.ts'
 import { isInfrastructure } from '../stream/dead-letters/fault.ts'
-import { type Publish, requirePublishable } from '../stream/publishing/publish.ts'
 import { handled } from '../telemetry/context.ts'
-import type { Logger } from '../telemetry/log.ts'
-import { createAnnounce } from './announcements.ts'
-import { type AnyDefinition, documentKey, type EntityDocument, type Entry } from './document.ts'
+import { causedBy, createChanges, documentBytes, idSource, passOn } from './changes.ts'
+import type { EntityContext, EntityDeadlines } from './context.ts'
+import { createDeadlines, openIn } from './deadlines.ts'
+import { type AnyDefinition, documentKey, type EntityDocument } from './document.ts'
 import { type EntityDefinition, type OwnType, Refused, type RequestContext } from './entity.ts'
 import { causeIn, createRecentFacts } from './facts.ts'
 import { createRequestKeys, fingerprintOf } from './request-keys.ts'
-import { type Change, rulesOf, type Step } from './step.ts'
+import { createSchedules } from './schedules.ts'
+import { type Change, deadlinePassed, rulesOf } from './step.ts'
 
 /** The result of a command. */
 export interface Done<V> {
@@ -27,8 +28,25 @@ export interface Done<V> {
 /** The entities of a declaration, in the service's store. */
 export interface Entity<S, V, C extends object> {
   readonly name: string
+  /** The names of the events that it publishes. */
+  readonly events: readonly string[]
+  /** Lets a deadline pass; undefined for an entity without deadlines. */
+  readonly fire: Fire | undefined
+  /** The schedules; undefined for an entity without any. */
+  readonly schedules:
+    | {
+        /** The first part of the keys of their documents, which `announceStored` accepts, too. */
+        readonly name: string
+        /** Announces the times that have passed. The service calls it every second. @param time the time of the log */
+        pass(time: Date): Promise<void>
+      }
+    | undefined
+  /** The deadlines for operators; undefined for an entity without deadlines. */
+  readonly deadlines: EntityDeadlines | undefined
   readonly reactions: Reactions<boolean>
   readonly rebuild: Reactions<boolean>
+  /** The deadlines of stored entities, after a release that changed `deadlines`: each event gives its entity the present ones. Decides nothing. */
+  readonly retime: Reactions<boolean>
   /**
    * The commands. A command resolves when its events are stored and in the log. A repeated request with the same Idempotency-Key is decided again only
    * if the first one led to no event.
@@ -51,128 +69,61 @@ export interface Entity<S, V, C extends object> {
   page(tenant: Pick<Tenant, 'id'>, options: PageOptions): Promise<Page<V>>
 }
 
-export interface EntityContext {
-  /** The AppId and AppName of the service's events. */
-  app: { id: string; name: string }
-  documents: DocumentsOf
-  publish: Publish
-  now: () => Date
-  newId: () => string
-  log: Pick<Logger, 'warn'>
-}
-
 /** Creates the entities of a declaration: their reactions, rebuild, commands and reads. */
-export function openEntity<S, V, T extends OwnType, F extends EventName, O extends EventName, C extends object>(
-  definition: EntityDefinition<S, V, T, F, O, C>,
-  { app, documents, publish, now, newId, log }: EntityContext,
-): Entity<S, V, C> {
+export function openEntity<
+  S,
+  V,
+  T extends OwnType,
+  F extends EventName,
+  O extends EventName,
+  C extends object,
+  D extends string,
+>(definition: EntityDefinition<S, V, T, F, O, C, D>, context: EntityContext): Entity<S, V, C> {
+  const { app, documents, publish, now, newId, log } = context
   const any: AnyDefinition<S, V> = definition
-  const { name, facts, on: deciders = {}, id: idOfPayload, answersRequest, view } = any
+  const { name, facts, on: deciders = {}, id: idOfPayload, answersRequest, view, deadlines, every } = any
+  const isTimed = deadlines !== undefined || every !== undefined
   const commands = Object.entries(any.commands ?? {})
   const rules = rulesOf(any)
-  const announcing = () => documents('').announcing
-  const announce = createAnnounce(publish, (key, events) => announcing().announced(key, events))
+  const changes = createChanges(any, rules, { app, documents, publish })
+  const { save, run, arm, announceOpen, isOnlyAnnounced } = changes
+  const { pass, fire, retime, operations } = createDeadlines(any, rules, changes, context)
+  const schedules = every && createSchedules(any, changes, context)
   const recentFacts = createRecentFacts(() => documents('').generation())
   const keyOf = (id: string) => documentKey(name, id)
   const collectedNames: readonly string[] = facts?.names ?? []
-  /** True if a reaction stores an own event that is only in the log. */
-  const canArriveLater = facts !== undefined && rules.names.every(isFromOutside)
-  /** Returns true if the events of a change are announced although the store does not answer. */
-  const isOnlyAnnounced = ({ isRepeatable }: Change<S>) => canArriveLater && !isRepeatable
 
   async function documentOf(tenant: Pick<Tenant, 'id'>, id: string): Promise<EntityDocument<S> | undefined> {
     const found = await documents(tenant.id).read([keyOf(id)])
     return found.get(keyOf(id))?.value as EntityDocument<S> | undefined
   }
 
+  /** Returns the time at which the log got an event, if deadlines may depend on it. An own event has the log's time already, before the log has it. */
+  function arrivalOf({ AppId }: FullEvent): number | undefined {
+    const { arrivedAt } = handled() ?? {}
+    return deadlines && AppId !== app.id && arrivedAt !== undefined && isKnownTime(arrivedAt) ? arrivedAt : undefined
+  }
+
   const keys = createRequestKeys(any, rules, { appId: app.id, documents, documentOf, newId })
-
-  /** Announces the entries that are perhaps not announced. */
-  async function announceOpen(key: string, entries: readonly Entry[]): Promise<void> {
-    const open = await announcing().open(key, entries)
-    const events = open.map(({ event }) => event)
-    if (events.length > 0) await announce(key, events)
-  }
-
-  /** Decides, and saves the new state together with its events. The caller announces them. */
-  function save(change: Change<S>, key = keyOf(change.id)): Promise<Step<S>> {
-    const { id, tenant } = change
-    const own = documents(tenant.id)
-    const fullKey = own.fullKey(key)
-    return own.change({
-      key,
-      kind: change.kind,
-      bytes: documentBytes,
-      announces: change.decide !== undefined,
-      run: handled()?.run,
-      decide(stored) {
-        const known = stored.get<EntityDocument<S>>(key)
-        const isAnnounced = (entry: Entry) => announcing().isAnnounced(fullKey, entry)
-        const step = rules.step(known, change, { app, mark: stored.mark, isAnnounced })
-        const { document } = step
-        // Later events of the key must not be handled before the dead letter of this one.
-        if (step.refusal && !change.isRequest) throw step.refusal.error
-        if (!document) return step
-        for (const { event } of step.fresh) requirePublishable(event)
-        for (const entry of step.fresh) announcing().note(fullKey, entry)
-        const isListed = document.listed !== undefined || view(step.state, id) === undefined
-        stored.write(isListed ? document : { ...document, listed: stored.list(id) })
-        return step
-      },
-    })
-  }
-
-  /** Saves a change, and announces its events. After a refusal of a request, it announces what earlier requests left. */
-  async function run(change: Change<S>, saveChange = save): Promise<Step<S>> {
-    // Equal keys share one string, whose hash V8 then computes once.
-    const key = keyOf(change.id)
-    const fullKey = documents(change.tenant.id).fullKey(key)
-    const end = announcing().begin(fullKey, !isOnlyAnnounced(change))
-    let step: Step<S> | undefined
-    try {
-      step = await saveChange(change, key)
-      if (step.announce.length > 0) await announceOpen(fullKey, step.announce)
-    } catch (error) {
-      const failure = step && change.isRequest && isInfrastructure(error) ? uncertain(change, error) : error
-      end(failure)
-      throw failure
-    }
-    end()
-    if (step.refusal) throw step.refusal.error
-    return step
-  }
-
-  function uncertain({ id, isRepeatable }: Change<S>, cause: unknown): UncertainError {
-    const retry = isRepeatable
-      ? 'Send the request again until it succeeds.'
-      : 'Look for it in a moment. Next time, send an Idempotency-Key to make retries safe.'
-    const details = { [`${name}Id`]: id }
-    return new UncertainError(`It is not known whether the event reached the log. ${retry}`, { details, cause })
-  }
 
   async function react(event: FullEvent): Promise<boolean> {
     const isOwnFact = facts !== undefined && rules.isOwn(event.Name)
-    if (isOwnFact && recentFacts.has(event)) return false
-    const { Name: kind, Id: causeId, CorrelationId: correlationId, TraceId: traceId } = event
-    const decider = deciders[kind]
+    const arrivedAt = arrivalOf(event)
+    if (isOwnFact && recentFacts.has(event, arrivedAt)) return false
+    const decider = deciders[event.Name]
     const change: Change<S> = {
+      ...causedBy(event),
       id: idOfPayload(event.Payload),
-      kind,
-      tenant: tenantOf(event),
-      isRequest: false,
-      isRepeatable: true,
-      causeId,
-      correlationId,
-      traceId,
       now: now(),
       newId: idSource(newId),
-      event: collectedNames.includes(kind) ? event : undefined,
+      event: collectedNames.includes(event.Name) ? event : undefined,
+      arrivedAt,
       decide: decider && ((state, context) => decider(event, state, context)),
     }
-    const saving = decider ? run(change) : save(change)
+    const saving = decider || deadlines ? run(change) : save(change)
     passOn()
     const { isChanged } = await saving
-    if (isOwnFact) recentFacts.add(event)
+    if (isOwnFact) recentFacts.add(event, arrivedAt)
     return isChanged
   }
 
@@ -201,9 +152,11 @@ export function openEntity<S, V, T extends OwnType, F extends EventName, O exten
         } catch (error) {
           if (!isOnlyAnnounced(change) || !isInfrastructure(error)) throw error
           // A store that did not answer may still execute the write later. So the same decision is announced, with the same content.
+          const step = rules.step(undefined, change, { app, mark: () => '', isAnnounced: () => false })
+          if (!step.fresh.every(({ event }) => isFromOutside(event.Name))) throw error
           isStored = false
           log.warn({ err: error, id }, 'the store does not answer; the event is only announced, and stored later')
-          return rules.step(undefined, change, { app, mark: () => '', isAnnounced: () => false })
+          return step
         }
       })
       if (facts && isStored)
@@ -219,7 +172,7 @@ export function openEntity<S, V, T extends OwnType, F extends EventName, O exten
       throw new Refused(`foreign-${name}`, `this service did not announce the ${name}`)
     const cause = causeIn(event)
     if (isOurs && cause !== undefined && answersRequest?.(event)) await keys.claim(tenant, cause, id)
-    return (await save({ ...fixed, id, kind: event.Name, tenant, event })).isChanged
+    return (await save({ ...fixed, id, kind: event.Name, tenant, event, arrivedAt: arrivalOf(event) })).isChanged
   }
 
   const load: Load<V> = async (ids, read) => {
@@ -237,8 +190,13 @@ export function openEntity<S, V, T extends OwnType, F extends EventName, O exten
   const received = [...Object.keys(deciders), ...collectedNames].filter(isReceived)
   return {
     name,
-    reactions: byTopic(received, react),
-    rebuild: byTopic(collected, restore),
+    events: isTimed ? [...own, deadlinePassed] : own,
+    fire: deadlines && fire,
+    deadlines: deadlines && operations,
+    schedules,
+    reactions: { ...byTopic(received, react), ...(isTimed && byTopic([deadlinePassed], pass)) },
+    rebuild: { ...byTopic(collected, restore), ...(schedules && byTopic([deadlinePassed], schedules.restore)) },
+    retime: byTopic(deadlines ? collected : [], retime),
     do: Object.fromEntries(commands.map((one) => [one[0], runOf(one)])) as Entity<S, V, C>['do'],
     idOf: keys.idOf,
     async get(tenant, id) {
@@ -249,10 +207,14 @@ export function openEntity<S, V, T extends OwnType, F extends EventName, O exten
       const document = await documents('').change({
         key,
         bytes: documentBytes,
+        arms: deadlines !== undefined,
         decide(stored) {
           // The write changes the document and its etag, or creates it without a state. So the guard of each earlier write fails.
           const known = stored.get<EntityDocument<S>>(key)
           stored.write({ ...known, visits: (known?.visits ?? 0) + 1 })
+          // If an earlier write came late, its deadlines may already have left the index.
+          const unfired = openIn(known ?? {}).filter(({ isFired }) => !isFired)
+          arm(stored, key, unfired)
           return known
         },
       })
@@ -263,30 +225,10 @@ export function openEntity<S, V, T extends OwnType, F extends EventName, O exten
   }
 }
 
-/** An estimate of the largest usual document, for the limits of a batch. */
-const documentBytes = 8_000
-
 /** The parts of a change that decides nothing. */
 const fixed = {
   ...{ causeId: undefined, decide: undefined, isRequest: false, isRepeatable: true },
   ...{ now: new Date(0), newId: () => '' },
-}
-
-/** Lets the next event of the key begin, because the change of this one is waiting to be saved. */
-function passOn(): void {
-  const handling = handled()
-  if (!handling?.passOn) return
-  handling.isFollowed = false
-  handling.passOn()
-}
-
-/** Returns a function that returns the same ids to each run of a decision. */
-function idSource(newId: () => string): (index: number) => string {
-  const ids: string[] = []
-  return (index) => {
-    ids[index] ??= newId()
-    return ids[index]
-  }
 }
 
 function byTopic(names: readonly string[], handle: (event: FullEvent) => Promise<boolean>): Reactions<boolean> {

@@ -1,7 +1,22 @@
-import { createEnvelope, type EventName, type FullEvent, type Tenant, tenantOf } from '@orderflow/envelope'
+import {
+  createEnvelope,
+  deterministicId,
+  type EventName,
+  type FullEvent,
+  type Tenant,
+  tenantOf,
+} from '@orderflow/envelope'
 import { isFromOutside } from '@orderflow/envelope/kafka'
 import type { Mark } from '../state/registers.ts'
-import { type AnyDefinition, documentRules, type EntityDocument, type Entry } from './document.ts'
+import {
+  type AnyDefinition,
+  armedIn,
+  type Deadline,
+  documentRules,
+  type EntityDocument,
+  type Entry,
+  withTenant,
+} from './document.ts'
 import { type Decision, type DecisionContext, keyReused } from './entity.ts'
 import { eventIdsOf } from './event-ids.ts'
 import { causeIn } from './facts.ts'
@@ -18,7 +33,11 @@ export interface Change<S> {
   traceId?: string | undefined
   /** The event that `facts` collects, or from which a rebuild restores the entity. */
   event?: FullEvent | undefined
+  /** The time at which the log got the event of another publisher, in milliseconds since 1970. */
+  arrivedAt?: number | undefined
   decide?: ((state: S, context: DecisionContext) => Decision<EventName>) | undefined
+  /** The deadline that has passed. It is decided only if it is still open. */
+  deadline?: Deadline | undefined
   isRequest: boolean
   /** True if the request creates the entity. */
   isCreation?: boolean
@@ -41,6 +60,8 @@ export interface Step<S> {
   fresh: Entry[]
   /** The own events to announce, in their sequence. */
   announce: Entry[]
+  /** The deadlines that are new or have moved. */
+  armed: Deadline[]
   /** True if the entity's state changed. */
   isChanged: boolean
   /** The error that the decision threw. */
@@ -53,6 +74,8 @@ export interface Surroundings {
   mark(): Mark
   isAnnounced(entry: Entry): boolean
 }
+
+export type Rules<S> = ReturnType<typeof rulesOf<S, unknown>>
 
 /** The rules for the changes of an entity, for one declaration. All functions are pure. */
 export function rulesOf<S, V>(definition: AnyDefinition<S, V>) {
@@ -123,29 +146,46 @@ export function rulesOf<S, V>(definition: AnyDefinition<S, V>) {
   /** Decides, and returns the resulting document. The stored document is not changed. */
   function step(known: EntityDocument<S> | undefined, change: Change<S>, surroundings: Surroundings): Step<S> {
     if (change.event && !facts) {
-      const document = rules.refold(known, change.event)
-      return { ...nothing, document, state: rules.currentState(document), isChanged: document !== undefined }
+      const folded = rules.refold(known, change.event)
+      if (!folded) return { ...nothing, state: rules.currentState(known) }
+      const document = rules.timed(folded)
+      return {
+        ...nothing,
+        document,
+        armed: armedIn(document, known),
+        state: rules.currentState(document),
+        isChanged: true,
+      }
     }
     const stored = rules.released(known)
     const before = stateIn(stored)
     const entries = entriesIn(stored)
-    const open = entries.some(surroundings.isAnnounced)
-      ? entries.filter((entry) => !surroundings.isAnnounced(entry))
-      : entries
-    const { causeId, event, decide, isRequest } = change
+    const { causeId, event, decide, isRequest, deadline } = change
+    // The event of the deadline has arrived from the log. Perhaps another process announced it just now.
+    const hasArrived = ({ event: own }: Entry) => deadline !== undefined && own.Id === causeId
+    const open = entries.filter((entry) => !hasArrived(entry) && !surroundings.isAnnounced(entry))
     try {
       const isRepeated = repeats(stored, change)
       let count = 0
       const newId = () => change.newId(count++)
-      const outputs = isRepeated ? undefined : decide?.(before, { id: change.id, now: change.now, newId })
-      const state = event ? collected(before, event) : before
-      const next: EntityDocument<S> = { ...stored, state }
+      const isDecided = !isRepeated && (deadline === undefined || isOpen(before, deadline))
+      const outputs = isDecided ? decide?.(before, { id: change.id, now: change.now, newId }) : undefined
+      const state = event ? collected(before, event, change.arrivedAt) : before
+      const next: EntityDocument<S> = { ...(stored ?? rules.version), state }
       const { fresh, again } = made(next, stored, outputs, change, newId, surroundings)
+      if (deadline && isDecided) requireEnded(next.state, deadline)
       const isChanged = fresh.length > 0 || next.state !== before
       const isCause = ({ event: own }: Entry) => causeId !== undefined && causeIn(own) === causeId
       const isAnnouncing = isRequest || fresh.length + again.length > 0 || open.some(isCause)
+      // A release with another declaration fired the deadline. Here it has another name or time, or does not exist.
+      const isReplaced = deadline !== undefined && isStored(stored, deadline) && !isOpen(before, deadline)
+      const document =
+        isChanged || isReplaced
+          ? rules.timed({ ...next, unannounced: storedEntries(next.state, [...open, ...fresh]) })
+          : undefined
       return {
-        document: isChanged ? { ...next, unannounced: storedEntries(next.state, [...open, ...fresh]) } : undefined,
+        document,
+        armed: document ? armedIn(document, stored) : [],
         state: next.state,
         fresh,
         announce: isAnnouncing ? [...open, ...again, ...fresh] : [],
@@ -153,6 +193,64 @@ export function rulesOf<S, V>(definition: AnyDefinition<S, V>) {
       }
     } catch (error) {
       return { ...nothing, state: before, announce: isRequest ? open : [], refusal: { error } }
+    }
+  }
+
+  const isStored = (document: EntityDocument<S> | undefined, { name: deadline, at }: Deadline): boolean =>
+    document?.deadlines?.[deadline]?.at === at
+  const isOpen = (state: S, { name: deadline, at }: Deadline): boolean => rules.deadlinesOf(state)[deadline] === at
+
+  /** @throws {Error} if a deadline stays open after its decision, because it would then never pass again */
+  function requireEnded(state: S, deadline: Deadline): void {
+    if (isOpen(state, deadline))
+      throw new Error(
+        `the deadline ${deadline.name} of ${name} is still open after its decision: return an event that ends or moves it`,
+      )
+  }
+
+  /**
+   * Lets a deadline pass: adds its event to the document. Returns undefined if the deadline was fired before, has ended or has moved. The event
+   * depends only on the document and the deadline, so each announcement has the same content.
+   * @param early the time at which an operator fires the deadline, before its own time. Each such event has an Id of its own
+   */
+  function fire(
+    known: EntityDocument<S> | undefined,
+    id: string,
+    deadline: Deadline,
+    { app, mark, early }: Pick<Surroundings, 'app' | 'mark'> & { early?: Date | undefined },
+  ) {
+    const stored = rules.released(known)
+    if (!stored) return undefined
+    // A release with another declaration may have written the document.
+    const next = rules.timed(stored)
+    if (next.deadlines?.[deadline.name]?.fired) return undefined
+    if (!isStored(next, deadline))
+      return isStored(stored, deadline) ? { document: next, fresh: [], armed: armedIn(next, stored) } : undefined
+    const origin = rules.originIn(stored)
+    const tenant = { id: origin?.tenant ?? '', userId: origin?.user ?? '' }
+    // A deadline may have the same time again after its decision. Then the entity has more events.
+    const distinction = [deadline.at, String(stored.revision ?? 0), ...(early ? [early.toISOString()] : [])]
+    const parts = withTenant(tenant, [app.id, name, id, deadline.name, ...distinction])
+    // biome-ignore lint/plugin/no-spread-arguments: an id has at most nine parts
+    const eventId = deterministicId(early ? 'early-deadline' : 'deadline', ...parts)
+    const traceId = origin?.traceId ?? eventId
+    const event = createEnvelope({
+      app,
+      type: deadlinePassed,
+      id: eventId,
+      correlationId: origin?.correlationId ?? traceId,
+      traceId,
+      tenant,
+      creationDate: early ?? new Date(deadline.at),
+      payload: { Entity: name, EntityId: id, Deadline: deadline.name, Due: deadline.at } as never,
+    }) as FullEvent
+    const fresh = [{ event, mark: mark() }]
+    const entries = [...entriesIn(stored), ...fresh]
+    const deadlines = { ...next.deadlines, [deadline.name]: { at: deadline.at, fired: true as const } }
+    return {
+      document: { ...next, deadlines, unannounced: storedEntries(next.state, entries) },
+      fresh,
+      armed: armedIn(next, stored),
     }
   }
 
@@ -164,22 +262,39 @@ export function rulesOf<S, V>(definition: AnyDefinition<S, V>) {
     return isKnown || (causeId !== undefined && (isRequest || !facts) && knowsCause(document, causeId))
   }
 
-  return { ...rules, names, isOwn: (event: string) => types.has(event), isAnnouncedBy, step }
+  return { ...rules, names, isOwn: (event: string) => types.has(event), isAnnouncedBy, step, fire }
 }
 
-const nothing = { document: undefined, fresh: [], announce: [], isChanged: false }
+const nothing = { document: undefined, fresh: [], announce: [], armed: [], isChanged: false }
+
+/** The payload of the event that a time has passed. */
+export interface DeadlinePassed {
+  Entity: string
+  EntityId: string
+  /** The name of the deadline or schedule. */
+  Deadline: string
+  Due: string
+}
+
+/** The event of a deadline that has passed. A service that has deadlines publishes and consumes it. */
+export const deadlinePassed = 'DeadlinePassed' as EventName
 
 /** Returns the headers of an own event; undefined if it has none. */
 const headersOf = (cause: string | undefined, revision: number | undefined) =>
   cause === undefined ? undefined : { CausationId: cause, ...(revision !== undefined && { Revision: revision }) }
 
 /** @throws {Error} if the events of the state could come from others, or in another sequence */
-function requireOneSource<S, V>({ name, events, facts, evolve }: AnyDefinition<S, V>, names: readonly string[]): void {
+function requireOneSource<S, V>(
+  { name, events, facts, evolve, upcast }: AnyDefinition<S, V>,
+  names: readonly string[],
+): void {
   const wrong = facts ? undefined : names.find(isFromOutside)
   if (wrong)
     throw new Error(
       `the entity ${name} cannot evolve by ${wrong}, because other applications may publish it (services.json): use facts()`,
     )
   if (facts && evolve) throw new Error(`the entity ${name} has both facts and evolve: remove one`)
+  if (facts && upcast)
+    throw new Error(`the entity ${name} has both facts and upcast: schemas of events upcast its facts`)
   if (events.length === 0 && !facts) throw new Error(`the entity ${name} needs events`)
 }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { momentProblem, parseMoment } from '@orderflow/envelope'
-import { type KafkaConnection, LogError, openLog, requireConnection } from '@orderflow/kafka-log'
+import { type KafkaConnection, LogError, type LogReader, openLog, requireConnection } from '@orderflow/kafka-log'
 import { applicationFile } from '../application/file.ts'
 import { readApplication } from '../application/read.ts'
 import { createParts, formOf } from '../runtime/create-app.ts'
@@ -12,6 +12,7 @@ import { readSettings } from '../runtime/settings/settings.ts'
 import { createSidecar } from '../sidecar/dapr-sidecar.ts'
 import { createDocuments, type DocumentsOf } from '../state/documents.ts'
 import { forgetMark } from '../state/position-mark.ts'
+import type { Reactions } from '../stream/consuming/event-handler.ts'
 import { createLog } from '../telemetry/log.ts'
 import { contractMask } from '../telemetry/mask.ts'
 import { readTrust } from '../trust/read-trust.ts'
@@ -22,9 +23,9 @@ import { rebuildStore } from './rebuild-store.ts'
 import { OperationError, parseArguments, printLines } from './terminal.ts'
 import { memberCounter, untilStopped } from './until-stopped.ts'
 
-const commands = 'rebuild or dead-letters'
+const commands = 'rebuild, deadlines or dead-letters'
 
-/** Runs an operator's command with the service's settings: `node src/operate.ts rebuild ...` or `node src/operate.ts dead-letters ...`. */
+/** Runs an operator's command with the service's settings, such as `node src/operate.ts rebuild ...`. */
 export async function operate<S extends object>(service: ServiceDefinition<S>): Promise<void> {
   bypassProxies(process.env)
   // A command must continue if the reader of its output ends early, as in `| head`.
@@ -60,7 +61,7 @@ function consumersNear(root: URL, { Monitor__DryRuns = '' }: NodeJS.ProcessEnv):
 }
 
 async function publishesNothing(): Promise<void> {
-  throw new Error('a rebuild publishes nothing')
+  throw new Error('this command publishes nothing')
 }
 
 async function command<S extends object>(service: ServiceDefinition<S>, [name, ...args]: string[]): Promise<number> {
@@ -69,7 +70,8 @@ async function command<S extends object>(service: ServiceDefinition<S>, [name, .
   const trust = readTrust(service.root, settings.Trust)
   if (name === 'dead-letters')
     return await deadLettersCommand(args, kafka, trust, consumersNear(service.root, process.env))
-  if (name !== 'rebuild') throw new OperationError(`unknown command ${name ?? '(none)'}`, { nextStep: commands })
+  if (name !== 'rebuild' && name !== 'deadlines')
+    throw new OperationError(`unknown command ${name ?? '(none)'}`, { nextStep: commands })
   const now = () => new Date()
   const isShared = settings.Auth.Mode !== 'closed'
   const sidecar = createSidecar(settings)
@@ -85,16 +87,18 @@ async function command<S extends object>(service: ServiceDefinition<S>, [name, .
       now,
       newId: () => crypto.randomUUID(),
     })
-  await rebuildCommand(args, {
-    app: settings.App.Name,
-    kafka,
-    trust,
-    refusals: new Set(Object.keys(service.refusals)),
-    rebuildOn: (documents) => partsOn(documents).rebuild,
-    documentsOf,
-    isShared,
-    onRebuilt: () => forgetMark(sidecar, formOf(partsOn(documentsOf))),
-  })
+  const common = { app: settings.App.Name, kafka, trust, refusals: new Set(Object.keys(service.refusals)) }
+  if (name === 'deadlines') await deadlinesCommand(args, { ...common, retime: partsOn(documentsOf).retime })
+  else
+    await rebuildCommand(args, {
+      ...common,
+      rebuildOn: (documents) => partsOn(documents).rebuild,
+      documentsOf,
+      isShared,
+      onRebuilt: () => forgetMark(sidecar, formOf(partsOn(documentsOf))),
+    })
+  // A service can then fire the deadlines at once.
+  await documentsOf('').firing.leave()
   return 0
 }
 
@@ -102,11 +106,51 @@ const rebuildUsage = `rebuild [--topic TOPIC] [--from MOMENT] [--to MOMENT] [--w
 A MOMENT is a date-time with an offset, such as 2026-11-21T10:00Z. By default, the whole log is read.
 --when-stopped first waits until no sidecar of the service consumes`
 
+/** Gives all stored entities the deadlines of this release. It may be killed and repeated, or run while the service runs. */
+export async function deadlinesCommand(
+  args: string[],
+  { kafka, retime, ...options }: LogOptions & { retime: Reactions<boolean> },
+  open: typeof openLog = openLog,
+): Promise<void> {
+  parseArguments({ args }, 'deadlines')
+  const topics = Object.entries(retime)
+  if (topics.length === 0)
+    throw new OperationError(`${options.app} has no deadlines`, {
+      nextStep: 'name a service with "deadlines": true in services.json',
+    })
+  const log = open(kafka)
+  try {
+    for (const [topic, handlers] of topics) {
+      const counts = await rebuildTopic(topic, handlers, { ...options, ...progress(log), range: {} })
+      printLines(summary(topic, counts, ['with new deadlines', 'unchanged']))
+    }
+  } finally {
+    await log.close()
+  }
+}
+
+/** Returns functions that print the progress of a command that reads the log. */
+function progress(log: LogReader): Pick<RebuildOptions, 'onProgress' | 'onWait' | 'log'> {
+  const complain = occasionally(10_000)
+  const tell = new Map<string, (line: string) => void>()
+  return {
+    log,
+    onProgress(topic, { read }, left) {
+      const own = tell.get(topic) ?? occasionally(2_000)
+      tell.set(topic, own)
+      own(`${topic}: ${read} read, at most ${left} to go`)
+    },
+    onWait: (reason) => complain(`the store is unavailable, trying again: ${reason}`),
+  }
+}
+
+interface LogOptions extends Pick<RebuildOptions, 'app' | 'trust' | 'refusals'> {
+  kafka: KafkaConnection
+}
+
 type StoreOptions = Parameters<typeof rebuildStore>[0]
 
-interface RebuildCommandOptions
-  extends Pick<StoreOptions, 'app' | 'trust' | 'refusals' | 'rebuildOn' | 'documentsOf' | 'isShared'> {
-  kafka: KafkaConnection
+interface RebuildCommandOptions extends LogOptions, Pick<StoreOptions, 'rebuildOn' | 'documentsOf' | 'isShared'> {
   /** Is called after a rebuild up to the end of all topics, and again if the store fails. */
   onRebuilt: () => Promise<void>
 }
@@ -127,13 +171,8 @@ export async function rebuildCommand(
   if (whenStopped)
     await untilStopped(options.app, { countMembers: memberCounter(kafka, options.app), onWait: occasionally(10_000) })
   const log = open(kafka)
-  const [tellStored, complain] = [occasionally(2_000), occasionally(10_000)]
-  const tell = new Map(chosen.map(([name]) => [name, occasionally(2_000)]))
-  const common: Pick<RebuildOptions, 'onProgress' | 'onWait' | 'log'> = {
-    log,
-    onProgress: (topic, { read }, left) => tell.get(topic)?.(`${topic}: ${read} read, at most ${left} to go`),
-    onWait: (reason) => complain(`the store is unavailable, trying again: ${reason}`),
-  }
+  const tellStored = occasionally(2_000)
+  const common = progress(log)
   try {
     if (topic === undefined && !range.from && !range.to) {
       const onStored = (documents: number) => tellStored(`${documents} documents compared with the store`)
@@ -185,13 +224,17 @@ function occasionally(everyMs: number): (line: string) => void {
   }
 }
 
-function summary(topic: string, { read, applied, unchanged, unhandled, aside, faulty }: RebuildCounts): string[] {
+function summary(
+  topic: string,
+  { read, applied, unchanged, unhandled, aside, faulty }: RebuildCounts,
+  [changed, known] = ['applied', 'already applied'],
+): string[] {
   const skipped = [
     ['skipped because of their dead letters', aside],
     ['invalid, but not dead letters', faulty],
   ] as const
   return [
-    `${topic}: ${read} read: ${applied} applied, ${unchanged} already applied, ${unhandled} not needed`,
+    `${topic}: ${read} read: ${applied} ${changed}, ${unchanged} ${known}, ${unhandled} not needed`,
     ...skipped.flatMap(([what, reasons]) => {
       const list = Object.entries(reasons).map(([reason, count]) => `${reason} ${count}`)
       return list.length > 0 ? [`${topic}: ${what}: ${list.join(', ')}`] : []

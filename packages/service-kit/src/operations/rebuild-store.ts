@@ -145,18 +145,28 @@ function storeOne(documentsOf: DocumentsOf, document: ScratchDocument, isReliste
   const { tenant, key, value, differs } = document
   const wanted: unknown = JSON.parse(value)
   const id = listedId(wanted)
-  return documentsOf(tenant).change({
+  const documents = documentsOf(tenant)
+  return documents.change({
     key,
     bytes: Buffer.byteLength(value),
+    arms: true,
     decide(view): Outcome {
       const stored = view.get<unknown>(key)
       const kept = isRelisted ? undefined : slotIn(stored)
+      const fired = firedIn(stored)
+      const isIndexed = (name: string, at: string) => {
+        const known = deadlinesIn(stored)[name]
+        return known?.at === at && (!known.fired || fired[name] !== undefined)
+      }
+      const timed = withFired(wanted, fired)
       const isSame = stored !== undefined && isDeepStrictEqual(contentOf(stored), contentOf(wanted))
       const hasSlot = (slotIn(stored) === undefined) === (id === undefined)
       if (isSame && hasSlot && !isRelisted) return { result: 'same', kept }
       const text = JSON.stringify(stored)
       if (stored !== undefined && !isSame && text !== differs) return { result: 'differs', text }
-      view.write(id === undefined ? wanted : { ...(wanted as object), listed: kept ?? view.list(id) })
+      view.write(id === undefined ? timed : { ...(timed as object), listed: kept ?? view.list(id) })
+      for (const [name, { at }] of Object.entries(deadlinesIn(timed)))
+        if (!isIndexed(name, at)) view.arm({ key: documents.fullKey(key), name, at: Date.parse(at) })
       return { result: 'written', kept }
     },
   })
@@ -167,9 +177,31 @@ function slotIn(document: unknown): string | undefined {
   return typeof listed === 'string' ? listed : undefined
 }
 
+/** The open deadlines of an entity, by name. */
+type Deadlines = Readonly<Record<string, { at: string; fired?: true }>>
+
+const deadlinesIn = (document: unknown): Deadlines => (Object(document) as { deadlines?: Deadlines }).deadlines ?? {}
+
+/** Returns the deadlines that were fired and announced. The written document has no events to announce, so other deadlines are fired again. */
+function firedIn(document: unknown): Deadlines {
+  const { unannounced = [] } = Object(document) as { unannounced?: { event: { Name?: string } }[] }
+  if (unannounced.some(({ event }) => event.Name === 'DeadlinePassed')) return {}
+  return Object.fromEntries(Object.entries(deadlinesIn(document)).filter(([, { fired }]) => fired))
+}
+
+/** Returns a document whose deadlines keep whether they were fired. */
+function withFired(wanted: unknown, fired: Deadlines): unknown {
+  const deadlines = Object.entries(deadlinesIn(wanted))
+  if (deadlines.length === 0) return wanted
+  const kept = deadlines.map(([name, one]) => [name, fired[name]?.at === one.at ? fired[name] : one])
+  return { ...(wanted as object), deadlines: Object.fromEntries(kept) }
+}
+
 /** Returns the part of a document that follows from the log. It leaves out the slot, and the notes about requests and announcements. */
 export function contentOf(document: unknown): unknown {
   if (typeof document !== 'object' || document === null || Array.isArray(document)) return document
   const { listed: _slot, unannounced: _events, requestHash: _hash, visits: _visits, ...content } = Object(document)
-  return content
+  if (!content.deadlines) return content
+  const times = Object.entries(deadlinesIn(content)).map(([name, { at }]) => [name, at])
+  return { ...content, deadlines: Object.fromEntries(times) }
 }

@@ -89,7 +89,8 @@ export async function rebuildTopic(
 
   async function settleInSequence(records: LogRecord[]): Promise<void> {
     for (const [index, record] of records.entries()) {
-      await within({ document: record.value, isFollowed: index + 1 < records.length }, () => settle(record))
+      const { value: document, timestamp: arrivedAt } = record
+      await within({ document, arrivedAt, isFollowed: index + 1 < records.length }, () => settle(record))
     }
   }
 
@@ -125,7 +126,7 @@ export function storeFailure(failure: unknown): OperationError {
   const cause = thrownBy(failure)
   if (cause instanceof OperationError) return cause
   return new OperationError(`the store did not accept the events: ${(cause as Error).message}`, {
-    nextStep: 'check that the sidecar runs (make status), then repeat the rebuild: known events change nothing',
+    nextStep: 'check that the sidecar runs (make status), then repeat the command: known events change nothing',
     cause,
   })
 }

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { DatabaseSync } from 'node:sqlite'
 import { noAnnouncing } from '../state/announcing.ts'
 import type { View } from '../state/batch.ts'
+import { noFiring } from '../state/deadlines/firing.ts'
 import type { Documents } from '../state/documents.ts'
 import { type Handlers, wrapped } from '../stream/consuming/event-handler.ts'
 import { OperationError } from './terminal.ts'
@@ -106,6 +107,7 @@ export function openScratch(isShared: boolean) {
           },
           list: (id) => `${unlisted}${id}`,
           mark: () => '',
+          arm() {},
         }
         const result = decide(view)
         if (after !== undefined && after !== before) write(tenant, key, after)
@@ -117,6 +119,7 @@ export function openScratch(isShared: boolean) {
       generation: () => 0,
       fullKey: (key) => key,
       announcing: noAnnouncing,
+      firing: noFiring,
     }
   }
 

@@ -1,4 +1,5 @@
-import type { Entity, EntityContext } from '../entity/open-entity.ts'
+import type { EntityContext } from '../entity/context.ts'
+import type { Entity } from '../entity/open-entity.ts'
 import type { Reactions } from '../stream/consuming/event-handler.ts'
 import type { Forward } from '../stream/publishing/publish.ts'
 import { addSources } from '../telemetry/constant-texts.ts'
@@ -28,7 +29,7 @@ export interface Background {
 export interface ServiceParts {
   routes: readonly Route[]
   /** The service's entities, whose reactions and rebuilds the service gets. */
-  entities?: readonly Pick<Entity<unknown, unknown, object>, 'name' | 'reactions' | 'rebuild' | 'announceStored'>[]
+  entities?: readonly Omit<Entity<unknown, unknown, object>, 'do' | 'idOf' | 'get' | 'page'>[]
   /** Other event handlers, by topic and event name. */
   reactions?: Reactions
   background?: Background

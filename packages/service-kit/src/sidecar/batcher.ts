@@ -2,12 +2,17 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { timeLimit } from '../limits.ts'
 import { handled, onBehalfOf, type Span } from '../telemetry/context.ts'
 import { beginCall } from './handler-time.ts'
+import { SidecarError } from './sidecar.ts'
 
 /** Thrown if the queue is full, or if an item waited too long. The item's work has not begun, so callers may repeat it. */
 export class OverloadError extends Error {
   readonly code = 'overload'
   override name = 'OverloadError'
 }
+
+/** Returns true if the sidecar failed, or the queue is full. Other errors are bugs. */
+export const isPlatformFailure = (error: unknown): boolean =>
+  error instanceof SidecarError || error instanceof OverloadError
 
 export type Settled<R> = { ok: true; value: R } | { ok: false; error: unknown }
 

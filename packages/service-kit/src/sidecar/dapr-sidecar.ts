@@ -195,6 +195,10 @@ export function createSidecar(settings: SidecarSettings): Sidecar {
       throw new SidecarError('save state', changed, 'conflict')
     },
 
+    async remove(keys) {
+      await call('remove state', api.deleteBulkState, { storeName: state.Store, states: keys.map((key) => ({ key })) })
+    },
+
     async store() {
       const store = (await components()).find(({ name }) => name === state.Store)
       if (!store) throw new SidecarError('read metadata', `the sidecar has no component ${state.Store}`)

@@ -59,6 +59,8 @@ export interface Sidecar {
    * @param needed if `store` returns `choosesEtags`, a failed guard of the first `needed` documents prevents all writes of the call
    */
   save(writes: Write[], etag: string, needed?: number): Promise<void>
+  /** Removes documents, whether they exist or not. If the call fails, some may still have been removed. */
+  remove(keys: string[]): Promise<void>
   store(): Promise<Store>
   /**
    * Returns a text that differs between servers of the store, and between two runs of a server; undefined if the store does not report it. Only
@@ -206,6 +208,7 @@ export function createIdleSidecar({ Sidecar: sidecar }: Pick<SidecarSettings, 'S
     readOne: unused,
     transact: unused,
     save: unused,
+    remove: unused,
     store: unused,
     storeServer: async () => undefined,
     requireServer: () => {},

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
-import { OverloadError } from '../sidecar/batcher.ts'
+import { isPlatformFailure, OverloadError } from '../sidecar/batcher.ts'
 import { HeldError, LostWritesError, type Read, SidecarError, type StoredDocument } from '../sidecar/sidecar.ts'
+import { createBeatWatch } from './beats.ts'
 import {
   createOwnRegisters,
   keyOfRegister,
@@ -11,6 +12,7 @@ import {
   registerIn,
   registerKeys,
 } from './registers.ts'
+import { nameIn } from './spaces.ts'
 
 /** An event that is stored, and perhaps not announced. */
 export interface Stored {
@@ -69,12 +71,8 @@ interface Open {
 const maxFailed = 1_000
 /** The number of documents that are visited at the same time. */
 const visitedTogether = 50
-/** The time after which a register without a new beat belongs to a process that has ended. */
-const lateMs = 20_000
 /** The number of announced events that a process remembers for the events of other processes. */
 const maxKnown = 10_000
-/** The interval at which a process looks for registers of processes that have ended. */
-const othersMs = 5_000
 
 interface Options {
   /** Returns documents by key, but may leave out existing documents. */
@@ -98,7 +96,7 @@ export function createAnnouncing(options: Options): Announcing & { writer: Regis
   const epochs = new Map<number, number>()
   // With `max`, each cache would allocate its whole memory at once. Tests start hundreds of services in a process.
   const known = new LRUCache<string, true>({ maxSize: maxKnown, sizeCalculation: () => 1 })
-  const seen = new Map<number, Pick<Register, 'by' | 'beat'> & { since: number }>()
+  const beats = createBeatWatch(elapsed)
 
   const isOpen = (key: string): boolean => (documents.get(key)?.pending?.size ?? 0) > 0 || failed.has(key)
 
@@ -150,9 +148,9 @@ export function createAnnouncing(options: Options): Announcing & { writer: Regis
         if (result.status === 'fulfilled') continue
         // The documents that were not visited come first next time.
         open.add(key)
-        if (!isOutage(result.reason) && !(result.reason instanceof UnknownEntityError)) report(result.reason)
+        if (!isPlatformFailure(result.reason) && !(result.reason instanceof UnknownEntityError)) report(result.reason)
       }
-      if (results.some((result) => result.status === 'rejected' && isOutage(result.reason))) break
+      if (results.some((result) => result.status === 'rejected' && isPlatformFailure(result.reason))) break
     }
     return [...open]
   }
@@ -189,17 +187,12 @@ export function createAnnouncing(options: Options): Announcing & { writer: Regis
     for (const register of registerKeys.keys()) {
       const stored = registerIn(found, register)
       if (!stored || stored.keys.length === 0 || registers.uses(stored)) {
-        seen.delete(register)
+        beats.forget(register)
         continue
       }
-      const { by, beat } = stored
-      const before = seen.get(register)
-      if (before?.by !== by || before.beat !== beat) seen.set(register, { by, beat, since: elapsed() })
-      else if (elapsed() - before.since >= lateMs) await takeOver(register, stored)
+      if (beats.hasEnded(register, stored)) await takeOver(register, stored)
     }
   }
-
-  let othersSeenAt = Number.NEGATIVE_INFINITY
 
   return {
     writer: registers.writer,
@@ -241,9 +234,7 @@ export function createAnnouncing(options: Options): Announcing & { writer: Regis
       if (visits.size === 0) return
       await visitFailed()
       await registers.tell()
-      if (elapsed() - othersSeenAt < othersMs) return
-      othersSeenAt = elapsed()
-      await visitOthers()
+      if (beats.isDue()) await visitOthers()
     },
   }
 }
@@ -253,8 +244,3 @@ class UnknownEntityError extends Error {}
 /** Returns true if the store may execute a write later. Other errors say that nothing was attempted. */
 const isUncertain = (error: unknown): boolean =>
   error instanceof SidecarError && !(error instanceof HeldError || error instanceof LostWritesError)
-
-const isOutage = (error: unknown): boolean => error instanceof SidecarError || error instanceof OverloadError
-
-/** Returns the name of the entity in a document's key, which may begin with `tenant/<tenant>/`. */
-const nameIn = (key: string): string => key.replace(/^tenant\/[^/]*\//, '').split('/', 1)[0] as string

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Read, Write } from '../sidecar/sidecar.ts'
 import type { BatchWriter, Draft } from './batch-writer.ts'
+import type { DueEntry, LaneWriter } from './deadlines/lanes.ts'
 import { createListClock, type ListClock } from './list-clock.ts'
 import type { Mark, RegisterWriter } from './registers.ts'
 
@@ -60,14 +61,15 @@ type ArrivalList = BatchWriter<Draft & { append(id: string): string }>
 export interface BatchDraft extends Draft {
   append(space: string, id: string): string
   mark(): Mark
+  arm(entry: DueEntry, notBefore?: number): void
 }
 
 export type BatchLists = BatchWriter<BatchDraft>
 
 /** The properties of an operation that concern its list. A space is the key prefix of a tenant, and each tenant has one list. */
-type Listed = { space?: string; announces?: boolean }
+type Listed = { space?: string; announces?: boolean; arms?: boolean }
 
-/** Returns the process's list writers for these operations, and its register if one of them announces events. */
+/** Returns the process's list writers for these operations, its register if one announces events, and its lane if one adds deadlines. */
 export type ArrivalLists = (works: readonly Listed[]) => BatchLists
 
 /**
@@ -75,13 +77,19 @@ export type ArrivalLists = (works: readonly Listed[]) => BatchLists
  */
 const maxOpen = 1_000
 
+/** The register and the lane of a process. */
+interface OwnWriters {
+  register: RegisterWriter
+  lane: LaneWriter
+}
+
 /**
- * @param options.register the register of this process
+ * @param options.own undefined for a process that neither announces events nor has deadlines
  * @param options.elapsed returns the time since any fixed moment in milliseconds; the default ignores changes of the system's clock
  */
 export function createArrivalLists(
   now: () => Date,
-  { register, elapsed = () => performance.now() }: { register?: RegisterWriter; elapsed?: () => number } = {},
+  { own, elapsed = () => performance.now() }: { own?: OwnWriters; elapsed?: () => number } = {},
 ): ArrivalLists {
   const lists = new LRUCache<string, ArrivalList>({
     max: maxOpen,
@@ -89,14 +97,21 @@ export function createArrivalLists(
   })
   return (works) => {
     const spaces = new Set(works.map(({ space = '' }) => space))
-    const isAnnouncing = works.some(({ announces }) => announces)
     const used = new Map(Array.from(spaces, (space) => [space, lists.memo(space)]))
-    return together(used, isAnnouncing ? register : undefined)
+    return together(
+      used,
+      works.some(({ announces }) => announces) ? own?.register : undefined,
+      works.some(({ arms }) => arms) ? own?.lane : undefined,
+    )
   }
 }
 
-function together(lists: Map<string, ArrivalList>, register: RegisterWriter | undefined): BatchLists {
-  const all: BatchWriter<Draft>[] = [...lists.values(), ...(register ? [register] : [])]
+function together(
+  lists: Map<string, ArrivalList>,
+  register: RegisterWriter | undefined,
+  lane: LaneWriter | undefined,
+): BatchLists {
+  const all: BatchWriter<Draft>[] = [...lists.values(), register, lane].filter((writer) => writer !== undefined)
   return {
     watched(isSequential) {
       const each = all.map((list) => list.watched(isSequential))
@@ -112,11 +127,12 @@ function together(lists: Map<string, ArrivalList>, register: RegisterWriter | un
     },
     draft() {
       const drafts = new Map(Array.from(lists, ([space, list]) => [space, list.draft()]))
-      const own = register?.draft()
-      const each = [...drafts.values(), ...(own ? [own] : [])]
+      const [ownRegister, ownLane] = [register?.draft(), lane?.draft()]
+      const each = [...drafts.values(), ownRegister, ownLane].filter((draft) => draft !== undefined)
       return {
         append: (space, id) => drafts.get(space)?.append(id) as string,
-        mark: () => own?.mark() ?? '',
+        mark: () => ownRegister?.mark() ?? '',
+        arm: (entry, notBefore) => ownLane?.arm(entry, notBefore),
         writes: () => each.flatMap((draft) => draft.writes()),
         stored(etag) {
           for (const draft of each) draft.stored(etag)

@@ -2,6 +2,7 @@ import { type BatcherOptions, createBatcher, type Settled } from '../sidecar/bat
 import { addMissing, HeldError, isRefusal, type Sidecar, type StoredDocument, type Write } from '../sidecar/sidecar.ts'
 import type { Run } from '../telemetry/context.ts'
 import type { BatchDraft, BatchLists } from './arrival-list.ts'
+import type { DueEntry } from './deadlines/lanes.ts'
 import type { Mark } from './registers.ts'
 
 /** An operation's view of the store, with the changes of earlier operations of the same batch. */
@@ -13,6 +14,11 @@ export interface View {
   list(id: string): string
   /** Returns the mark of an event that the operation stores, and that is announced later (announcing.ts). */
   mark(): Mark
+  /**
+   * Adds a deadline to the index (deadlines/lanes.ts). The operation must have `arms`.
+   * @param notBefore the earliest time at which it is read, in milliseconds since 1970
+   */
+  arm(entry: DueEntry, notBefore?: number): void
 }
 
 /** An operation of a batch. It decides about one document, and may write only this document. */
@@ -30,6 +36,8 @@ export interface Work<R> {
   kind?: string
   /** True if the operation may store events that are announced later (announcing.ts). */
   announces?: boolean
+  /** True if the operation may add deadlines to the index (deadlines/lanes.ts). */
+  arms?: boolean
   /** The run to which the operation belongs. If an operation of a run fails, so do its later ones. */
   run?: Run | undefined
   /**
@@ -112,6 +120,7 @@ function createStage(read: Map<string, StoredDocument>, draft: BatchDraft) {
       },
       list: (id) => draft.append(work.space ?? '', id),
       mark: () => draft.mark(),
+      arm: (entry, notBefore) => draft.arm(entry, notBefore),
     }
     const isHeld = work.run && (work.run.isBroken || broken.has(work.run))
     const result: Settled<R> = isHeld ? { ok: false, error: new HeldError() } : settled(() => work.decide(view))

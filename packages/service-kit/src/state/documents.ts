@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { createBatcher, type QueueWatch, type Settled } from '../sidecar/batcher.ts'
 import { callSidecar } from '../sidecar/handler-time.ts'
 import { addMissing, isRefusal, type Read, type Sidecar, type StoredDocument } from '../sidecar/sidecar.ts'
@@ -6,7 +5,9 @@ import { asSpan } from '../telemetry/context.ts'
 import { type Announcing, createAnnouncing } from './announcing.ts'
 import { createArrivalLists } from './arrival-list.ts'
 import type { UnitOfWork } from './batch.ts'
+import { createFiring, type Firing } from './deadlines/firing.ts'
 import { type Load, type Page, type PageOptions, type Reader, readPage } from './list-page.ts'
+import { spaceOf } from './spaces.ts'
 import { createUnitOfWork } from './unit-of-work.ts'
 
 /** A tenant's documents in the state store. Concurrent calls for all tenants share bulk requests to the sidecar. */
@@ -30,6 +31,8 @@ export interface Documents {
   fullKey(key: string): string
   /** The announcing of events that are stored in documents, for all tenants. */
   announcing: Announcing
+  /** The firing of deadlines, for all tenants. */
+  firing: Firing
 }
 
 /** Returns the documents of the tenant with this TenantID, which may be empty. */
@@ -42,31 +45,65 @@ const internal = { kind: 'internal' } as const
  * @param isShared true if this service does not separate tenants (`Auth__Mode`)
  * @param options.watch receives the size and the times of each stored batch
  * @param options.generation returns the number of times that the store may have lost writes
- * @param options.report receives a bug that prevents the announcement of an event
+ * @param options.report receives a bug that prevents the announcement of an event, or the firing of a deadline
+ * @param options.time returns the time of the log, in milliseconds since 1970; undefined if it is unknown, and then no deadline is fired
+ * @param options.lag returns the number of fired deadlines that the service has not handled
  */
 export function createDocuments(
   sidecar: Sidecar,
   now: () => Date,
   isShared = false,
-  { watch, generation = () => 0, report = () => {}, elapsed = () => performance.now() }: DocumentsOptions = {},
+  {
+    watch,
+    generation = () => 0,
+    report = () => {},
+    elapsed = () => performance.now(),
+    time = () => undefined,
+    lag = async () => 0,
+  }: DocumentsOptions = {},
 ): DocumentsOf {
   const reader = createReader(sidecar)
+  const scanned: Read = (keys) => callSidecar(() => sidecar.read(keys))
+  const replace = <T>(key: string, decide: (stored: T | undefined) => T | undefined) =>
+    changeMany({
+      key,
+      bytes: 1_000,
+      decide(view) {
+        const value = decide(view.get(key))
+        if (value) view.write(value)
+      },
+    })
   const announcing = createAnnouncing({
-    read: (keys) => callSidecar(() => sidecar.read(keys)),
-    replace: (key, decide) =>
-      changeMany({
-        key,
-        bytes: 1_000,
-        decide(view) {
-          const value = decide(view.get(key))
-          if (value) view.write(value)
-        },
-      }),
+    read: scanned,
+    replace,
     flush: (key) => changeMany({ key, bytes: 1_000, announces: true, decide: () => {} }),
     report,
     elapsed,
   })
-  const changeMany = createUnitOfWork(sidecar, createArrivalLists(now, { register: announcing.writer, elapsed }), watch)
+  const firing = createFiring({
+    read: (keys) => callSidecar(() => reader.read(keys)),
+    scan: scanned,
+    replace,
+    async arm(entries, notBefore) {
+      await changeMany({
+        key: armingKey,
+        bytes: entries.length * entryBytes,
+        arms: true,
+        decide(view) {
+          for (const entry of entries) view.arm(entry, notBefore)
+        },
+      })
+    },
+    flush: (key) => changeMany({ key, bytes: 1_000, arms: true, decide: () => {} }),
+    remove: (keys) => callSidecar(() => sidecar.remove(keys)),
+    time,
+    lag,
+    report,
+    now,
+    elapsed,
+  })
+  const own = { register: announcing.writer, lane: firing.writer }
+  const changeMany = createUnitOfWork(sidecar, createArrivalLists(now, { own, elapsed }), watch)
   const reading =
     (work: Read): Read =>
     (keys) =>
@@ -82,6 +119,7 @@ export function createDocuments(
       generation,
       fullKey: (key) => space + key,
       announcing,
+      firing,
     }
   }
   const common = documentsIn('')
@@ -93,11 +131,14 @@ interface DocumentsOptions {
   generation?: () => number
   report?: (error: unknown) => void
   elapsed?: () => number
+  time?: () => number | undefined
+  lag?: () => Promise<number>
 }
 
-/** Returns the prefix of a tenant's keys. The tenant's name is hashed, because publishers choose the name: it may be long, or contain a slash. */
-export const spaceOf = (tenant: string): string =>
-  tenant === '' ? '' : `tenant/${createHash('sha256').update(tenant).digest('base64url')}/`
+/** The key of changes that only add deadlines. No document has it. */
+const armingKey = 'due'
+/** The size of a deadline in a chunk. */
+const entryBytes = 150
 
 function readIn(space: string, read: Read): Read {
   if (space === '') return read

@@ -78,8 +78,9 @@ export function createIndependent(
       const isListed = lists.every(({ key }) => !saved.missing.has(key))
       if (isListed) draft.stored(choosesEtags ? etag : undefined)
       else if (!isRefusal(saved.error)) list.leave(isConflict(saved.error))
-      if (choosesEtags) return { writes, saved }
-      return { writes, saved: isListed ? undefined : { ...saved, missing: new Set(writes.map(({ key }) => key)) } }
+      // Operations that only change the list have no documents.
+      if (!isListed) return { writes, saved: { ...saved, missing: new Set(works.map(({ key }) => key)) } }
+      return { writes, saved: choosesEtags ? saved : undefined }
     })
     return saved ?? save(writes, randomUUID())
   }

@@ -150,6 +150,7 @@ export function createStoreWatch(
     readOne: guarded((key: string) => sidecar.readOne(key)),
     transact: writing((...args: Parameters<Sidecar['transact']>) => sidecar.transact(...args)),
     save: writing((...args: Parameters<Sidecar['save']>) => sidecar.save(...args)),
+    remove: guarded((keys: string[]) => sidecar.remove(keys)),
   }
 
   return {

@@ -38,6 +38,10 @@ export function createMetrics() {
       const stalled = () => topics.map((topic): Value => [topic, ask().has(topic) ? 1 : 0])
       metrics.values('orderflow_subscription_stalled', help.stalled, 'topic', stalled)
     },
+    /** Adds a gauge of late deadlines. @param askMs returns the time by which the oldest one is late, in milliseconds */
+    overdue(askMs: () => number): void {
+      metrics.gauge('orderflow_deadlines_overdue_seconds', help.overdue, [], (gauge) => gauge.set(askMs() / 1_000))
+    },
     /** Answers `GET /metrics` in the OpenMetrics text format, and other requests with 404. */
     listener: metrics.listener(() => {
       // Called at the first scrape, because this call starts a timer that measures the event loop.
@@ -233,6 +237,7 @@ export function metricSet() {
 const help = {
   ready: '1 if the part (sidecar, store or stream) is ready, as in /readyz; otherwise 0.',
   stalled: '1 if the sidecar has stopped delivering events of the topic, as in /livez; otherwise 0.',
+  overdue: 'Time by which the oldest deadline of this replica is late that has not passed yet; 0 below a minute.',
   depths: 'Items that wait for the next batch: documents to store, or events to publish to a topic.',
   queueWaits: 'Time that the first item of a batch waited.',
   flushes: 'Time to store or publish a batch, including all attempts.',

@@ -12,7 +12,7 @@ export class FakeSidecar implements Sidecar {
   readonly writeIntervalMs = 0
   readonly published: OutgoingEvent[] = []
   readonly documents = new Map<string, StoredDocument>()
-  readonly calls = { publish: 0, read: 0, readOne: 0, transact: 0, save: 0 }
+  readonly calls = { publish: 0, read: 0, readOne: 0, transact: 0, save: 0, remove: 0 }
   /** The errors for the next calls, by the name of the call. Each call throws one error. */
   readonly failures: Record<keyof FakeSidecar['calls'], Error[]>
   /** The keys that bulk reads leave out, as Dapr's bulk reads may do if a connection breaks. */
@@ -29,7 +29,7 @@ export class FakeSidecar implements Sidecar {
 
   constructor(storeType = 'state.sqlite') {
     this.#storeType = storeType
-    this.failures = { publish: [], read: [], readOne: [], transact: [], save: [] }
+    this.failures = { publish: [], read: [], readOne: [], transact: [], save: [], remove: [] }
   }
 
   async publish(_topic: string, events: OutgoingEvent[]): Promise<void> {
@@ -81,6 +81,11 @@ export class FakeSidecar implements Sidecar {
     if (choosesEtags && !writes.slice(0, needed).every((write) => held.includes(write))) throw lostRace()
     for (const { key, value } of held) this.set(key, JSON.parse(value), choosesEtags ? etag : undefined)
     if (held.length < writes.length) throw lostRace()
+  }
+
+  async remove(keys: string[]): Promise<void> {
+    await this.#call('remove')
+    for (const key of keys) this.documents.delete(key)
   }
 
   #holds({ key, guard }: Write): boolean {

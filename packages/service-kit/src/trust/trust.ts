@@ -143,6 +143,9 @@ export function createTrust({ publishers, file, signer, signedSince }: TrustOpti
       if (!isNamed) throw listedBut(AppId, otherTenant, remedyAtGateway)
     },
 
+    /** Returns true if publishers.json lists this event for one of our services. */
+    publishes,
+
     /**
      * Returns the signature for an event of our services; undefined if no key is set.
      * @throws {Error} if publishers.json does not list the event

@@ -26,6 +26,8 @@ export interface WebOptions extends Documented {
   stalled?: (() => string | undefined) | undefined
   /** Returns the records that are delivered again and again. */
   redelivered?: (() => readonly object[]) | undefined
+  /** Returns the problems in spite of which the service is ready. */
+  warnings?: (() => readonly string[]) | undefined
   auth: Auth | undefined
   hosts: string
   /**
@@ -140,7 +142,7 @@ export type Readiness = (excluded?: ReadonlySet<Part>) => Promise<{ [part in Par
  * - `GET /livez` is 503 if a restart of the process is the remedy.
  * - `GET /readyz` is 503 while requests or events would have to wait. `exclude` names parts to ignore, as in Kubernetes' own `/readyz`.
  */
-export function healthRoutes(options: Pick<WebOptions, 'readiness' | 'stalled' | 'redelivered'>): Router {
+export function healthRoutes(options: Pick<WebOptions, 'readiness' | 'stalled' | 'redelivered' | 'warnings'>): Router {
   const running = new Map<string, ReturnType<Readiness>>()
   function shared(excluded: ReadonlySet<Part>): ReturnType<Readiness> {
     const key = [...excluded].sort().join()
@@ -156,8 +158,8 @@ export function healthRoutes(options: Pick<WebOptions, 'readiness' | 'stalled' |
     })
     .get('/readyz', async (request, response) => {
       const missing = await shared(excludedIn(request))
-      const again = options.redelivered?.() ?? []
-      const rest = again.length > 0 && { redelivered: again }
+      const [redelivered, warnings] = [options.redelivered?.() ?? [], options.warnings?.() ?? []]
+      const rest = { ...(redelivered.length > 0 && { redelivered }), ...(warnings.length > 0 && { warnings }) }
       if (Object.keys(missing).length === 0) response.json({ status: 'ready', ...rest })
       else response.status(503).json({ status: 'not ready', missing, ...rest })
     })

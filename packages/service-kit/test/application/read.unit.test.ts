@@ -9,6 +9,7 @@ import {
   outsideRefusal,
   parseApplication,
   readApplication,
+  type ServiceEntry,
   topicOfEvent,
 } from '../../src/application/index.ts'
 
@@ -38,8 +39,11 @@ describe('services.json', () => {
 
   it('fills in the defaults of missing fields', () => {
     const { topics, reactions } = parseApplication(text, 'services.json')
-    expect(topics.map(({ key }) => key)).to.deep.equal([['OrderId'], ['OrderId']])
-    expect(reactions.map(({ about, within }) => [about, within])).to.deep.equal([['OrderId', 30]])
+    expect(topics.map(({ key }) => key)).to.deep.equal([['OrderId'], ['OrderId'], ['EntityId']])
+    expect(reactions.map(({ about, within }) => [about, within])).to.deep.equal([
+      ['OrderId', 30],
+      ['OrderId', 30],
+    ])
   })
 
   it('gives each topic a constant in camel case, and accepts a key of several fields', () => {
@@ -48,14 +52,38 @@ describe('services.json', () => {
     content.topics['stock-events.v2'] = { key: 'Sku' }
     content.services['order-service'].consumes['stock-events.v2'] = 'prompt'
     const { topics } = parseApplication(JSON.stringify(content), 'services.json')
-    expect(topics.map(({ constant }) => constant)).to.deep.equal(['orderevents', 'paymentEvents', 'stockEventsV2'])
+    const constants = topics.map(({ constant }) => constant)
+    expect(constants).to.deep.equal(['orderevents', 'paymentEvents', 'stockEventsV2', 'deadlines'])
     expect(topics[0]?.key).to.deep.equal(['OrderId', 'CustomerName'])
+  })
+
+  it('gives services with deadlines the topic of their events', () => {
+    const { services } = parseApplication(text, 'services.json')
+    const { deadlines, consumes, produces } = services['order-service'] as ServiceEntry
+    expect(deadlines).to.equal(true)
+    expect(consumes).to.include({ deadlines: 'prompt' })
+    expect(produces).to.deep.include({ deadlines: ['DeadlinePassed'] })
+    const content = JSON.parse(text)
+    delete content.services['order-service'].deadlines
+    const without = parseApplication(JSON.stringify(content), 'services.json')
+    expect(without.topics.map(({ name }) => name)).to.not.include('deadlines')
+    expect(without.services['order-service']?.consumes).to.not.have.property('deadlines')
+  })
+
+  it('refuses another topic with the name of this topic, or with its constant', () => {
+    expect(problemsAfter((all) => (all.topics.deadlines = { key: 'OrderId' }))).to.deep.equal([
+      '/topics/deadlines: services with deadlines use this topic; give yours another name',
+    ])
+    expect(problemsAfter((all) => (all.topics.orderevents.constant = 'deadlines'))).to.deep.equal([
+      '/topics/orderevents: services with deadlines use the constant deadlines; give yours another one',
+    ])
   })
 
   it('returns the events that services or outside applications may publish to a topic', () => {
     const content = JSON.parse(text)
     content.topics.orderevents.outside = ['OrderCreated']
     content.services['order-service'].produces = { orderevents: ['OrderCancelled'] }
+    content.reactions = []
     const application = parseApplication(JSON.stringify(content), 'services.json')
     const [orders, payments] = application.topics
     if (!orders || !payments) throw new Error('there are two topics')
@@ -141,7 +169,7 @@ describe('services.json', () => {
           within: 5,
           about: 'PaymentId',
         }),
-      '/reactions/0/about, /reactions/1/about: PaymentApproved is about OrderId in the first and PaymentId in the second; use one field for it (default: the first key field of the topic of `after`)',
+      '/reactions/0/about, /reactions/2/about: PaymentApproved is about OrderId in the first and PaymentId in the second; use one field for it (default: the first key field of the topic of `after`)',
     ],
     [
       'an objective with the field after',

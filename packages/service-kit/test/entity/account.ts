@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { createEnvelope, type FullEvent, noTenant } from '@orderflow/envelope'
+import { createEnvelope, type EventName, type FullEvent, noTenant } from '@orderflow/envelope'
 import { expect } from 'chai'
-import { entity, Refused } from '../../src/entity/entity.ts'
+import { type EntityDefinition, entity, type OwnType, Refused } from '../../src/entity/entity.ts'
 import { openEntity } from '../../src/entity/open-entity.ts'
 import { SidecarError } from '../../src/sidecar/sidecar.ts'
 import { createDocuments } from '../../src/state/documents.ts'
@@ -9,6 +9,9 @@ import type { Reactions } from '../../src/stream/consuming/event-handler.ts'
 import { createPublish, createPublisher } from '../../src/stream/publishing/publish.ts'
 import { capturedLog } from '../../src/testing/captured-log.ts'
 import type { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
+import { mortalSidecar } from '../../src/testing/mortal-sidecar.ts'
+
+export { Killed } from '../../src/testing/mortal-sidecar.ts'
 
 export const app = { id: randomUUID(), name: 'payment-service' }
 export const accountId = randomUUID()
@@ -76,21 +79,26 @@ export const account = entity({
   view: (state) => state,
 })
 
-export class Killed extends Error {}
-
 /** The clocks of a test. */
 export class Clock {
   /** Milliseconds since 1970. */
   wall = Date.parse('2026-01-01T00:00:00Z')
   /** Milliseconds since any moment. Never goes back. */
   elapsed = 0
+  /** The number of fired deadlines that no service has handled. */
+  lag = 0
+  /** The time of the log in milliseconds since 1970. */
+  get log(): number {
+    return this.#begin + this.elapsed
+  }
+  readonly #begin = this.wall
   pass(ms: number): void {
     this.wall += ms
     this.elapsed += ms
   }
 }
 
-interface Faults {
+export interface Faults {
   /** The number of the call of the sidecar at which the process dies. */
   killAt?: number
   /** True if the process dies after the call, but before its answer. */
@@ -99,54 +107,71 @@ interface Faults {
   skewMs?: number
 }
 
-const calls = ['publish', 'read', 'readOne', 'transact', 'save']
-
-/** Starts a process that may die. */
-export function start(sidecar: FakeSidecar, clock = new Clock(), { killAt, isAfter = false, skewMs = 0 }: Faults = {}) {
-  let [count, isDead] = [0, false]
-  const never = new Promise<never>(() => {})
-  const dying = Promise.withResolvers<never>()
-  dying.promise.catch(() => {})
-  const die = () => {
-    isDead = true
-    dying.reject(new Killed())
-    return never
-  }
-  const guarded = new Proxy(sidecar, {
-    get(target, name) {
-      const value = Reflect.get(target, name, target) as unknown
-      if (typeof value !== 'function') return value
-      const call = (value as (...args: unknown[]) => Promise<unknown>).bind(target)
-      if (!calls.includes(String(name))) return call
-      return async (...args: unknown[]) => {
-        if (isDead) return never
-        count += 1
-        if (count === killAt && !isAfter) return die()
-        const result = await call(...args)
-        return isDead || (count === killAt && isAfter) ? die() : result
-      }
-    },
-  })
-  const now = () => new Date(clock.wall + skewMs)
-  const documents = createDocuments(guarded, now, false, { elapsed: () => clock.elapsed })
-  const publishRecord = createPublisher(guarded)
-  const publish = createPublish(publishRecord, { sign: () => undefined }, undefined)
-  const { log } = capturedLog()
-  const opened = openEntity(account, { app, documents, publish, now, newId: randomUUID, log })
-  documents('').announcing.onVisit(opened.name, opened.announceStored)
+/** Starts a process with an account. */
+export function start(sidecar: FakeSidecar, clock = new Clock(), faults: Faults = {}) {
+  const { opened, ...process } = startProcess(account, sidecar, clock, faults)
   return {
     ...opened,
-    publishRecord,
-    sweep: () => documents('').announcing.sweep(),
-    kill: () => void die(),
-    killed: dying.promise,
-    calls: () => count,
+    ...process,
     react: (event: AccountEvent) => handlerIn(opened.reactions, event)(event),
     charge: (Amount: number, idempotencyKey?: string, OrderId: string = randomUUID()) =>
       opened.do.charge(accountId, { OrderId, Amount }, { tenant: noTenant, idempotencyKey }),
     /** Charges a new account. */
     open: (Amount: number, idempotencyKey: string) =>
       opened.do.charge(undefined, { OrderId: accountId, Amount }, { tenant: noTenant, idempotencyKey }),
+  }
+}
+
+/** Starts a process that may die. */
+export function startProcess<
+  S,
+  V,
+  T extends OwnType,
+  F extends EventName,
+  O extends EventName,
+  C extends object,
+  D extends string,
+>(
+  definition: EntityDefinition<S, V, T, F, O, C, D>,
+  sidecar: FakeSidecar,
+  clock = new Clock(),
+  { killAt, isAfter = false, skewMs = 0 }: Faults = {},
+) {
+  let count = 0
+  const { sidecar: mortal, ...life } = mortalSidecar(sidecar, () => {
+    count += 1
+    if (count !== killAt) return undefined
+    return isAfter ? 'after' : 'before'
+  })
+  const now = () => new Date(clock.wall + skewMs)
+  const problems: unknown[] = []
+  const documents = createDocuments(mortal, now, false, {
+    elapsed: () => clock.elapsed,
+    time: () => clock.log,
+    lag: async () => clock.lag,
+    report: (error) => void problems.push(error),
+  })
+  const publishRecord = createPublisher(mortal)
+  const publish = createPublish(publishRecord, { sign: () => undefined }, undefined)
+  const { log, records } = capturedLog()
+  const logNow = () => new Date(clock.log)
+  const context = { app, documents, publish, now: logNow, newId: randomUUID, log }
+  const opened = openEntity(definition, context)
+  const { announcing, firing } = documents('')
+  announcing.onVisit(opened.name, opened.announceStored)
+  if (opened.fire) firing.onDue(opened.name, opened.fire)
+  if (opened.schedules) announcing.onVisit(opened.schedules.name, opened.announceStored)
+  return {
+    opened,
+    context,
+    records,
+    problems,
+    firing,
+    publishRecord,
+    sweep: () => announcing.sweep(),
+    kill: () => void life.kill(),
+    killed: life.killed,
+    calls: () => count,
   }
 }
 export type Process = ReturnType<typeof start>
@@ -182,7 +207,7 @@ export async function rebuild(
   return process.state(noTenant, id)
 }
 
-function handlerIn(reactions: Reactions<boolean>, { Name }: FullEvent): (event: FullEvent) => Promise<boolean> {
+export function handlerIn(reactions: Reactions<boolean>, { Name }: FullEvent): (event: FullEvent) => Promise<boolean> {
   const found = Object.values(reactions).flatMap((handlers) => handlers[Name] ?? [])
   return found[0] as (event: unknown) => Promise<boolean>
 }

@@ -1,7 +1,7 @@
 import type { FullEvent } from '@orderflow/envelope'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { collect, type Facts, factOf, facts } from '../../src/entity/facts.ts'
+import { collect, type Facts, factOf, facts, timeOf } from '../../src/entity/facts.ts'
 
 const payloads = {
   OrderCreated: { OrderId: 'o', CustomerName: 'Ada', CustomerTaxId: 'T', Total: 42.5 },
@@ -151,6 +151,13 @@ describe('the facts of an entity', () => {
     expect(kept({ CausationId: 'c', Revision: 3, Other: 'o' })).to.deep.equal({ CausationId: 'c' })
     expect(kept({ Revision: 3 })).to.equal(undefined)
     expect(kept({ CausationId: 1 })).to.equal(undefined)
+  })
+
+  it('timeOf returns times that an event can contain, also if a year is added to them', () => {
+    const timeFor = (CreationDate: string) => timeOf({ CreationDate }).toISOString()
+    expect(timeFor('2026-11-21T12:00:00.000400001+02:00')).to.equal('2026-11-21T10:00:00.000Z')
+    expect(timeFor('0001-01-01T00:00:00+23:59')).to.equal('1970-01-01T00:00:00.000Z')
+    expect(timeFor('9999-12-31T23:59:59.999999999Z')).to.equal('9998-01-01T00:00:00.000Z')
   })
 
   it('keep the tenant and user that an event has', () => {

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { noTenant } from '@orderflow/envelope'
 import { expect } from 'chai'
+import { entity } from '../../src/entity/entity.ts'
+import { facts } from '../../src/entity/facts.ts'
 import { SidecarError, UncertainError } from '../../src/sidecar/sidecar.ts'
 import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
-import { accountId, logOf, outage, rebuild, revisionsIn, start } from './account.ts'
+import { accountId, logOf, outage, rebuild, revisionsIn, start, startProcess } from './account.ts'
 
 const failureOf = (call: Promise<unknown>) => call.catch((error: unknown) => error)
 const conflict = () => new SidecarError('write state', new Error('possible etag mismatch'), 'conflict')
@@ -86,6 +88,41 @@ describe('a request without an Idempotency-Key', () => {
       const failure = await failureOf(process.charge(1, key))
       expect(failure).to.be.instanceOf(UncertainError)
       expect(String(failure)).to.contain(next)
+    }
+  })
+})
+
+describe('a request while the store is down', () => {
+  /** Other applications may publish OrderCreated. Only the service may publish PaymentRefunded. */
+  const sale = entity({
+    name: 'sale',
+    id: ({ OrderId }) => OrderId,
+    events: ['OrderCreated', 'PaymentRefunded'],
+    ...facts(['OrderCreated', 'PaymentRefunded']),
+    commands: {
+      place: (isRefunded: boolean, _, { id }) => ({
+        OrderCreated: { OrderId: id, CustomerName: 'Ada', CustomerTaxId: 'T', Total: 1 },
+        ...(isRefunded && { PaymentRefunded: { PaymentId: id, OrderId: id, Amount: 1, Reason: 'r' } }),
+      }),
+    },
+    view: (state) => state,
+  })
+  const place = (sidecar: FakeSidecar, isRefunded: boolean, idempotencyKey?: string) => {
+    sidecar.failures.transact.push(outage())
+    return startProcess(sale, sidecar).opened.do.place(undefined, isRefunded, { tenant: noTenant, idempotencyKey })
+  }
+
+  it('announces its events if the service also receives them from the log', async () => {
+    const sidecar = new FakeSidecar()
+    expect((await place(sidecar, false)).isStored).to.equal(false)
+    expect(sidecar.published).to.have.length(1)
+  })
+
+  it('fails, and announces nothing, if it has a key or an event that only the service may publish', async () => {
+    for (const [isRefunded, key] of [[true, undefined] as const, [false, 'key'] as const]) {
+      const sidecar = new FakeSidecar()
+      expect(await failureOf(place(sidecar, isRefunded, key))).to.be.instanceOf(SidecarError)
+      expect([sidecar.published, sidecar.documents.size]).to.deep.equal([[], 0])
     }
   })
 })

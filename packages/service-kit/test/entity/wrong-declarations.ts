@@ -69,6 +69,30 @@ export const declarations = [
     // @ts-expect-error A command returns an event with a wrong field.
     commands: { pay: (_input: { amount: number }) => ({ PaymentApproved: { ...payment, Source: 'Other' } }) },
   }),
+  entity({
+    ...good,
+    // @ts-expect-error No decision has this deadline.
+    deadlines: () => ({ Expri: new Date() }),
+    onDeadline: { Expiry: () => ({ PaymentApproved: payment }) },
+  }),
+  entity({
+    ...good,
+    // @ts-expect-error A deadline is not a number.
+    deadlines: () => ({ Expiry: 5 }),
+    onDeadline: { Expiry: () => ({ PaymentApproved: payment }) },
+  }),
+  entity({
+    ...good,
+    deadlines: () => ({ Expiry: '2026-01-01T00:00:00Z' }),
+    // @ts-expect-error The entity does not have this event.
+    onDeadline: { Expiry: () => ({ PaymentRefunded: { PaymentId: 'p', OrderId: 'o', Amount: 1, Reason: 'r' } }) },
+  }),
+  entity({
+    ...good,
+    // @ts-expect-error No decision has the name of the schedule.
+    every: { Weekly: '0 2 * * 1' },
+    onDeadline: { Nightly: () => ({ PaymentApproved: payment }) },
+  }),
 ]
 
 /** A declaration that must compile: the compiler knows the words of an `enum`, although a condition chooses one. */

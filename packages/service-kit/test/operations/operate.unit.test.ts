@@ -1,17 +1,34 @@
+import { noTenant } from '@orderflow/envelope'
 import { expect } from 'chai'
-import { rebuildCommand } from '../../src/operations/operate.ts'
+import { deadlinesCommand, rebuildCommand } from '../../src/operations/operate.ts'
 import { OperationError } from '../../src/operations/terminal.ts'
 import { SidecarError } from '../../src/sidecar/sidecar.ts'
 import { createDocuments } from '../../src/state/documents.ts'
 import { FakeLog } from '../../src/testing/fake-log.ts'
 import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
+import { bill, minuteMs, startBills } from '../entity/bill.ts'
 import { openTrust } from '../support/open-trust.ts'
 
+/** The tests never connect to this address. */
+const common = {
+  ...{ app: 'a-service', kafka: { bootstrapBrokers: ['localhost:1'] } },
+  ...{ trust: openTrust, refusals: new Set<string>() },
+}
+
+/** Returns the lines that a command prints. */
+async function printedBy(run: () => Promise<void>): Promise<string[]> {
+  const printed: string[] = []
+  const write = process.stdout.write
+  process.stdout.write = (text) => printed.push(String(text)) > 0
+  await run().finally(() => {
+    process.stdout.write = write
+  })
+  return printed.join('').split('\n').slice(0, -1)
+}
+
 describe('rebuildCommand', () => {
-  /** The tests never connect to this address, because the command checks its arguments first. */
   const options = {
-    ...{ app: 'a-service', kafka: { bootstrapBrokers: ['localhost:1'] }, trust: openTrust },
-    ...{ refusals: new Set<string>(), rebuildOn: () => ({}), isShared: true },
+    ...{ ...common, rebuildOn: () => ({}), isShared: true },
     documentsOf: () => {
       throw new Error('the command must check its arguments first')
     },
@@ -53,11 +70,7 @@ describe('rebuildCommand', () => {
     const reactions = { orderevents: {}, paymentevents: {} }
     const documentsOf = createDocuments(new FakeSidecar(), () => new Date())
     const all = { ...options, documentsOf, rebuild: reactions, rebuildOn: () => reactions, onRebuilt }
-    const write = process.stdout.write
-    process.stdout.write = () => true
-    await rebuildCommand(args, all, () => new FakeLog()).finally(() => {
-      process.stdout.write = write
-    })
+    await printedBy(() => rebuildCommand(args, all, () => new FakeLog()))
     return completed
   }
 
@@ -72,5 +85,41 @@ describe('rebuildCommand', () => {
 
   it('tries again if the store fails after a rebuild', async () => {
     expect(await completedBy([], 1)).to.equal(1)
+  })
+})
+
+describe('deadlinesCommand', () => {
+  it('reads the log, prints how many entities got new deadlines, and counts bugs', async () => {
+    const sidecar = new FakeSidecar()
+    const process = startBills(sidecar)
+    const [, broken] = [await process.open(30), await process.open(40), await process.open(50)]
+    const log = new FakeLog()
+    for (const { topic, key, value } of sidecar.published)
+      log.append({ topic, key, value: Buffer.from(value).toString() })
+    const wrong = (await process.opened.state(noTenant, broken)).due
+    const earlier = {
+      ...bill,
+      deadlines({ due }: typeof bill.initial) {
+        if (due === wrong) throw new Error('a bug')
+        return { Expiry: due && new Date(Date.parse(due) - minuteMs) }
+      },
+    } as typeof bill
+    const { opened } = startBills(sidecar, undefined, {}, earlier)
+    const run = () => printedBy(() => deadlinesCommand([], { ...common, retime: opened.retime }, () => log))
+    const bugs = 'paymentevents: invalid, but not dead letters: handler-error 1'
+    expect(await run()).to.deep.equal([
+      'paymentevents: 0 read, at most 3 to go',
+      'paymentevents: 3 read: 2 with new deadlines, 0 unchanged, 0 not needed',
+      bugs,
+    ])
+    expect((await run()).slice(1)).to.deep.equal([
+      'paymentevents: 3 read: 0 with new deadlines, 2 unchanged, 0 not needed',
+      bugs,
+    ])
+  })
+
+  it('refuses a service without deadlines', async () => {
+    const refusal = await deadlinesCommand([], { ...common, retime: {} }).catch((error: unknown) => error)
+    expect(refusal).to.be.instanceOf(OperationError).with.property('message', 'a-service has no deadlines')
   })
 })

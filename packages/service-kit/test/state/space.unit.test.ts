@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import { shardCount } from '../../src/state/arrival-list.ts'
 import type { View } from '../../src/state/batch.ts'
-import { createDocuments, type DocumentsOf, spaceOf } from '../../src/state/documents.ts'
+import { createDocuments, type DocumentsOf } from '../../src/state/documents.ts'
+import { spaceOf } from '../../src/state/spaces.ts'
 import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
 
 for (const type of ['state.sqlite', 'state.postgresql']) {

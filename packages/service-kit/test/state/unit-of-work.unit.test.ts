@@ -190,7 +190,7 @@ describe('createUnitOfWork', () => {
     const message =
       'write state: the store type state.redis is not tested with these services; use state.sqlite, state.postgresql or state.mongodb'
     expect(error).to.be.instanceOf(SidecarError).and.include({ message })
-    expect(sidecar.calls).to.deep.equal({ publish: 0, read: 0, readOne: 0, transact: 0, save: 0 })
+    expect(sidecar.calls).to.deep.equal({ publish: 0, read: 0, readOne: 0, transact: 0, save: 0, remove: 0 })
   })
 
   it('asks for the store’s type again if the sidecar was unavailable', async () => {

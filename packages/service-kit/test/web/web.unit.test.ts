@@ -148,6 +148,17 @@ describe('createWeb', () => {
     expect((await call(web, '/readyz')).json).to.deep.equal({ status: 'not ready', missing, redelivered })
   })
 
+  it('returns warnings at /readyz, in spite of which the service is ready', async () => {
+    const missing: { store?: string } = {}
+    let warnings: string[] = ['topic orderevents keeps events for 30 days']
+    const web = webWith({ readiness: async () => missing, warnings: () => warnings })
+    expect(await call(web, '/readyz')).to.deep.include({ status: 200, json: { status: 'ready', warnings } })
+    missing.store = 'does not answer'
+    expect((await call(web, '/readyz')).json).to.deep.equal({ status: 'not ready', missing, warnings })
+    warnings = []
+    expect((await call(web, '/readyz')).json).to.deep.equal({ status: 'not ready', missing })
+  })
+
   it('passes inputs and the trace id to a handler', async () => {
     expect((await call(app, '/v1/things?limit=7&cursor=c')).json.next).to.equal('7c')
     const upper = thingId.toUpperCase()

@@ -35,8 +35,8 @@ import { alertsFile, dashboardFile } from './objective.ts'
 
 export async function generate(): Promise<void> {
   const types = write(await changedTypes())
-  // This process has read the old copy of the envelope schemas.
-  if (types.some((path) => path.endsWith('schemas/common.json'))) {
+  // This process has read the old copies of the schemas.
+  if (types.some((path) => path.endsWith('.json'))) {
     execFileSync(process.execPath, [programFile('#generate')], { cwd: repository, stdio: 'inherit' })
     return
   }

@@ -3,13 +3,17 @@ import { dirname, join, relative } from 'node:path'
 import { eventNames, eventSchemas, inline, newestType } from '@orderflow/envelope'
 import { compile } from 'json-schema-to-typescript'
 import { isInstalled, programFile, repository } from '../application/paths.ts'
+import { services } from '../application/services.ts'
 
 type Schema = Parameters<typeof compile>[0]
 
 const contract = 'envelope-schema'
 const engine = relative(repository, dirname(dirname(programFile('@orderflow/envelope'))))
-/** An installed engine is the source of the envelope's schemas. In the engine's repository, the contract is their source. */
+/** An installed engine is the source of the copied schemas. In the engine's repository, the contract is their source. */
 const [source, target] = isInstalled ? [engine, contract] : [contract, engine]
+
+/** The events that the service kit defines, if the application uses them. */
+const eventsOfKit = services.some(({ deadlines }) => deadlines) ? ['events/DeadlinePassed.1.json'] : []
 
 const banner = '// Generated from envelope-schema/schemas/ by make generate. Do not edit.\n'
 
@@ -74,11 +78,11 @@ async function eventTypes(): Promise<string> {
 }
 
 /**
- * Returns, by path, the types of the contract's events, and copies of the envelope's schemas. In the engine's repository, also returns the engine's
- * types.
+ * Returns, by path, the types of the contract's events, and copies of the schemas of the envelope and of the kit's events. In the engine's repository,
+ * also returns the engine's types.
  */
 export async function typesAndCopies(): Promise<[path: string, text: string][]> {
-  const names = ['common.json', 'envelope.full.json', 'envelope.received.json']
+  const names = ['common.json', 'envelope.full.json', 'envelope.received.json', ...eventsOfKit]
   return [
     [join(contract, 'types.gen.ts'), await eventTypes()],
     ...(isInstalled ? [] : [[join(engine, 'src/schemas/types.gen.ts'), await envelopeTypes()] as [string, string]]),

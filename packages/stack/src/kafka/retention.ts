@@ -1,5 +1,7 @@
-import { type KafkaConnection, withAdmin } from '@orderflow/kafka-log'
-import { topicResource } from '@orderflow/service-kit/log'
+import { type KafkaConnection, openLog, withAdmin } from '@orderflow/kafka-log'
+import { lastDeadlines, retentionOf } from '@orderflow/service-kit/log'
+import { services } from '../application/services.ts'
+import { CliError } from '../base/error.ts'
 import { changeTopics } from './topic-settings.ts'
 
 /** A `retention.ms` without limit. */
@@ -18,13 +20,27 @@ export async function keepFor(kafka: KafkaConnection, names: readonly string[], 
   await changeTopics(kafka, new Map(names.map((name) => [name, settings])))
 }
 
-/** Returns the retention of each topic in milliseconds, or `forever`. */
-export async function keptFor(kafka: KafkaConnection, names: readonly string[]): Promise<Map<string, number>> {
-  const resources = names.map((resourceName) => ({
-    resourceType: topicResource,
-    resourceName,
-    configurationKeys: ['retention.ms'],
-  }))
-  const found = await withAdmin(kafka, (admin) => admin.describeConfigs({ resources }))
-  return new Map(found.map(({ resourceName, configs }) => [resourceName, Number(configs[0]?.value)]))
+/**
+ * Checks that a retention is not shorter than the time until the last open deadline. Otherwise a rebuild would lose the entity and its deadline.
+ * @throws {CliError} `usage`
+ */
+export async function requireDeadlinesKept(kafka: KafkaConnection, keptMs: number): Promise<void> {
+  if (keptMs === forever || !services.some(({ deadlines }) => deadlines)) return
+  const log = openLog(kafka)
+  try {
+    const now = new Date()
+    for (const [service, last] of await lastDeadlines(log, now)) {
+      const days = Math.ceil((last - now.getTime()) / dayMs)
+      if (days * dayMs <= keptMs) continue
+      throw new CliError('usage', `${service} has a deadline in ${days} days, and a rebuild would lose it`, {
+        nextStep: `./orderflow retention --days ${days}, or more`,
+      })
+    }
+  } finally {
+    await log.close()
+  }
 }
+
+/** Returns the retention of each topic in milliseconds, or `forever`. */
+export const keptFor = (kafka: KafkaConnection, names: readonly string[]): Promise<Map<string, number>> =>
+  withAdmin(kafka, (admin) => retentionOf(admin, names))

@@ -7,7 +7,14 @@ import {
   requireReadable,
   withAdmin,
 } from '@orderflow/kafka-log'
-import { deadLetterSettings, eventSettings, settingDifferences, type TopicSettings } from '@orderflow/service-kit/log'
+import {
+  clockSettings,
+  clockTopic,
+  deadLetterSettings,
+  eventSettings,
+  settingDifferences,
+  type TopicSettings,
+} from '@orderflow/service-kit/log'
 import type { Admin } from '@platformatic/kafka'
 import { doesConsume, partitions, type Surroundings, services } from '../application/services.ts'
 import { CliError } from '../base/error.ts'
@@ -31,8 +38,16 @@ function createTopics(partitions: number): TopicSpec[] {
   return [
     ...names.map((name) => ({ name, partitions, consumerGroups: consumersOf(name), configs: eventSettings })),
     ...names.map((name) => ({ name: `${name}.dead`, partitions: 1, consumerGroups: [], configs: deadLetterSettings })),
+    ...(services.some(({ deadlines }) => deadlines)
+      ? [{ name: clockTopic, partitions: 1, consumerGroups: [], configs: clockSettings }]
+      : []),
   ]
 }
+
+/** The topics of services.json, and those of their dead letters. */
+export const eventTopics: readonly string[] = topics.processes
+  .map(({ name }) => name)
+  .filter((name) => name !== clockTopic)
 
 export const consumedTopics: ReadonlyMap<string, string[]> = new Map(
   services.filter(doesConsume).map(({ name, consumes }) => [name, Object.keys(consumes)]),

@@ -80,6 +80,9 @@ interface HeardEvent {
 
 export const placeholder: HeardEvent = { name: 'SomethingHappened', constant: 'someEvents', key: 'ThingId' }
 
+/** A service handles the deadlines of its own entities without a reaction. */
+const offered = eventNames.filter((name: string) => name !== 'DeadlinePassed')
+
 /**
  * Returns the event that a new service consumes. `key` is the key field of the topic if that is a single GUID, otherwise the first GUID field of the
  * Payload.
@@ -88,13 +91,13 @@ export const placeholder: HeardEvent = { name: 'SomethingHappened', constant: 's
  */
 export function heardEvent(name: string | undefined, app: Application = application): HeardEvent & { topic: string } {
   const topicOf = (event: string) => topicOfEvent(app, event)
-  const wanted = name || app.reactions[0]?.answers[0] || eventNames.find(topicOf) || eventNames[0]
-  const event = eventNames.find((known) => known === wanted)
+  const wanted = name || app.reactions[0]?.answers[0] || offered.find(topicOf) || offered[0]
+  const event = offered.find((known) => known === wanted)
   if (event === undefined) {
     throw new CliError('usage', wanted ? `${wanted} has no schema` : 'the application has no events yet', {
       nextStep:
-        eventNames.length > 0
-          ? `EVENT is one of ${eventNames.join(', ')}`
+        offered.length > 0
+          ? `EVENT is one of ${offered.join(', ')}`
           : 'write the schema of an event (docs/own-application.md)',
     })
   }

@@ -10,10 +10,9 @@ import {
   withAdmin,
 } from '@orderflow/kafka-log'
 import { metricSet } from '@orderflow/service-kit/operations'
-import { consumedTopics, topics } from '../kafka/topics.ts'
+import { consumedTopics, eventTopics } from '../kafka/topics.ts'
 
-const names = topics.processes.map(({ name }) => name)
-const deadLetterTopics = names.filter((name) => names.map(deadLetterTopic).includes(name))
+const deadLetterTopics = eventTopics.filter((name) => eventTopics.map(deadLetterTopic).includes(name))
 
 /** The longest wait for Kafka, in milliseconds. It is shorter than the timeout of a scrape (config.ts). */
 const deadlineMs = 3_000

@@ -6,7 +6,7 @@ import { activeRunner, requireKafka } from '../runners.ts'
 /** The guide that failures of a backup name. */
 export const backupPage = 'docs/operations.md#backup'
 
-/** The topics of services.json, and those of their dead letters. */
+/** All topics of the application. */
 export const topicNames: readonly string[] = topics.containers.map(({ name }) => name)
 
 /** Returns the Kafka that environment variables name, otherwise that of the running stack. */

@@ -1,19 +1,25 @@
 import { makeActive, makePassive } from '../backup/region.ts'
 import { kafkaConnection } from '../kafka/connection.ts'
 import { untilAllConsume } from '../kafka/readiness.ts'
-import { keepFor, keptFor } from '../kafka/retention.ts'
+import { keepFor, keptFor, requireDeadlinesKept } from '../kafka/retention.ts'
 import { changeTopics } from '../kafka/topic-settings.ts'
-import { addPartitions, topicDifferences } from '../kafka/topics.ts'
+import { addPartitions, eventTopics, topicDifferences } from '../kafka/topics.ts'
 import { transactionsWarning } from '../kafka/transactions.ts'
 import { isInside } from '../kubernetes/inside.ts'
 import { requireRunning } from '../runners.ts'
-import { namedKafka, namedTopics, topicNames } from './named-kafka.ts'
+import { namedKafka, namedTopics } from './named-kafka.ts'
 
-/** Sets the retention of all topics, if it is given. Returns the retention of each topic in milliseconds, or `forever`. */
+/**
+ * Sets the retention of all topics with events, if it is given. Returns the retention of each topic in milliseconds, or `forever`.
+ * @throws {CliError} `usage` if Kafka would delete the events of an entity before its deadline
+ */
 export async function retention(keptMs: number | undefined): Promise<Map<string, number>> {
   const kafka = await namedKafka()
-  if (keptMs !== undefined) await keepFor(kafka, topicNames, keptMs)
-  return await keptFor(kafka, topicNames)
+  if (keptMs !== undefined) {
+    await requireDeadlinesKept(kafka, keptMs)
+    await keepFor(kafka, eventTopics, keptMs)
+  }
+  return await keptFor(kafka, eventTopics)
 }
 
 export async function changeTopic(topic: string, setting: string, value: string): Promise<void> {

@@ -9,7 +9,7 @@ import { restoreLog } from '../backup/restore.ts'
 import { CliError } from '../base/error.ts'
 import { paint } from '../base/terminal.ts'
 import { kafkaConnection } from '../kafka/connection.ts'
-import { consumedTopics } from '../kafka/topics.ts'
+import { consumedTopics, eventTopics } from '../kafka/topics.ts'
 import type { ProgressOptions } from '../runner.ts'
 import { activeRunner, runningRunner } from '../runners.ts'
 import { chooseServers } from '../start.ts'
@@ -92,7 +92,7 @@ export async function backUpLog(folder: string, tell: (line: string) => void): P
       nextStep: `set Stream__Brokers and the other variables of ${backupPage} where Kafka can be reached`,
     })
   }
-  const topics = Object.groupBy(topicNames, (name) => (isDeadLetters(name) ? 'deadLetters' : 'events'))
+  const topics = Object.groupBy(eventTopics, (name) => (isDeadLetters(name) ? 'deadLetters' : 'events'))
   const { events = [], deadLetters = [] } = topics
   const kafka = await namedKafka()
   await backUp(folder, { kafka, events, deadLetters, groups: [...consumedTopics.keys()], tell }).catch(

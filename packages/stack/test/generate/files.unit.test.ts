@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { eventTypes } from '@orderflow/envelope'
+import { clockTopic } from '@orderflow/service-kit/log'
 import { expect } from 'chai'
 import { parse, parseAllDocuments } from 'yaml'
 import { repository } from '../../src/application/paths.ts'
@@ -67,7 +68,7 @@ describe('components/trust/publishers.json', () => {
 
 describe('topics of services.json', () => {
   it('include all consumed and produced topics, with their consumers and dead-letter topics', () => {
-    const events = topics.containers.filter(({ name }) => !name.endsWith('.dead'))
+    const events = topics.containers.filter(({ name }) => !name.endsWith('.dead') && name !== clockTopic)
     const dead = topics.containers.filter(({ name }) => name.endsWith('.dead'))
     expect(dead.map(({ name }) => name)).to.deep.equal(events.map(({ name }) => `${name}.dead`))
     for (const { consumerGroups, partitions } of dead) expect([consumerGroups, partitions]).to.deep.equal([[], 1])
@@ -79,11 +80,17 @@ describe('topics of services.json', () => {
     for (const { produces } of services) expect(events.map(({ name }) => name)).to.include.members(produces)
   })
 
+  it('include the clock of deadlines, which Kafka keeps for an hour', () => {
+    const [clock] = topics.processes.filter(({ name }) => name === clockTopic)
+    expect(clock).to.deep.include({ partitions: 1, consumerGroups: [] })
+    expect(clock?.configs).to.include({ 'retention.ms': '3600000', 'message.timestamp.type': 'LogAppendTime' })
+  })
+
   it('differ between processes and containers only in the number of partitions', () => {
     const withOther = topics.processes.map(({ name, ...spec }) => ({
       ...spec,
       name,
-      partitions: name.endsWith('.dead') ? 1 : partitions.containers,
+      partitions: name.endsWith('.dead') || name === clockTopic ? 1 : partitions.containers,
     }))
     expect(withOther).to.deep.equal(topics.containers)
   })

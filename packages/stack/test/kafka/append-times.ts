@@ -1,11 +1,18 @@
-import { appendTimes, type KafkaConnection, type RecordPosition, withAdmin } from '@orderflow/kafka-log'
+import { setTimeout as delay } from 'node:timers/promises'
+import {
+  appendTimes,
+  type KafkaConnection,
+  newestAppendTime,
+  type RecordPosition,
+  withAdmin,
+} from '@orderflow/kafka-log'
 import { Producer } from '@platformatic/kafka'
 import { expect } from 'chai'
 import { localKafka } from '../../src/kafka/connection.ts'
 import { ensureTopics } from '../../src/kafka/topics.ts'
 import type { Plan } from '../../src/processes/plan.ts'
 
-const [kept, chosen] = ['times-of-the-broker', 'times-of-publishers']
+const [kept, chosen, empty] = ['times-of-the-broker', 'times-of-publishers', 'times-of-no-record']
 const dayMs = 86_400_000
 
 export function appendTimesOf(planned: () => Plan): void {
@@ -16,7 +23,8 @@ export function appendTimesOf(planned: () => Plan): void {
       const specOf = (name: string, type: string) => ({
         ...{ name, partitions: 2, consumerGroups: [], configs: { 'message.timestamp.type': type } },
       })
-      await ensureTopics(kafka, [specOf(kept, 'LogAppendTime'), specOf(chosen, 'CreateTime')])
+      const timed = [specOf(kept, 'LogAppendTime'), specOf(empty, 'LogAppendTime')]
+      await ensureTopics(kafka, [...timed, specOf(chosen, 'CreateTime')])
     })
 
     const lookUp = (asked: RecordPosition[]) => withAdmin(kafka, (admin) => appendTimes(admin, asked))
@@ -49,6 +57,19 @@ export function appendTimesOf(planned: () => Plan): void {
       const times = await lookUp(asked)
       expect([...times.keys()].sort()).to.deep.equal([`${kept}/0/0`, `${kept}/0/1`, `${kept}/0/2`, `${kept}/1/3`])
       for (const time of times.values()) expect(time).to.be.within(before - 1_000, Date.now() + 1_000)
+    })
+
+    it('finds the newest time of a topic, if the broker set the times of its newest records', async () => {
+      const newest = (topic: string) => withAdmin(kafka, (admin) => newestAppendTime(admin, topic))
+      expect(await newest(empty)).to.equal(undefined)
+      expect(await newest(chosen)).to.equal(undefined)
+      const before = Date.now()
+      await publish(kept, 0)
+      expect(await newest(kept)).to.be.within(before - 1_000, Date.now() + 1_000)
+      await delay(1_100)
+      const later = Date.now()
+      await publish(kept, 1)
+      expect(await newest(kept)).to.be.within(later - 1_000, Date.now() + 1_000)
     })
 
     it('returns no time for records that arrived before the topic got the setting LogAppendTime', async () => {

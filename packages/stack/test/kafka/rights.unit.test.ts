@@ -32,6 +32,18 @@ describe('serviceRights', () => {
     for (const { user } of rights) expect(user).to.equal('a-service')
   })
 
+  it('allows a service with deadlines to use the clock, and to read the retention of its topics', () => {
+    const service = { name: 'a-service', consumes: { in: 'prompt' }, produces: ['out'] } as const
+    const others = new Set(told(serviceRights({ ...service, produces: ['out'] })))
+    const all = told(serviceRights({ ...service, produces: ['out'], deadlines: true }))
+    expect(all.filter((right) => !others.has(right))).to.have.members([
+      'read topic __clock',
+      'write topic __clock',
+      'describeConfigs topic in',
+      'describeConfigs topic out',
+    ])
+  })
+
   it('lists a topic once if the service both consumes and produces it', () => {
     const both = told(serviceRights({ name: 'a-service', consumes: { in: 'prompt' }, produces: ['in'] }))
     expect(both).to.have.members([

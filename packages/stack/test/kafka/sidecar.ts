@@ -137,7 +137,8 @@ export function sidecar(planned: () => Plan): void {
       const streams = ['pubsub', ...consumerComponents]
       expect(metadata.components?.map(({ name }) => name)).to.include.members(['env-secrets', ...streams, 'statestore'])
       const topics = metadata.subscriptions?.map(({ topic }) => topic)
-      expect(topics).to.have.members(['orderevents', ...consumerComponents.map(() => 'paymentevents')])
+      const prompt = ['paymentevents', 'deadlines'].flatMap((topic) => consumerComponents.map(() => topic))
+      expect(topics).to.have.members(['orderevents', ...prompt])
       expect(metadata.resiliencies).to.deep.equal([{ name: 'resiliency' }])
       expect(metadata.enabledFeatures ?? []).to.not.include('HotReload')
     })

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { type KafkaConnection, withAdmin } from '@orderflow/kafka-log'
+import { clockTopic } from '@orderflow/service-kit/log'
 import { expect } from 'chai'
 import { repository } from '../../src/application/paths.ts'
 import { eventually } from '../../src/base/run-tool.ts'
@@ -9,6 +10,7 @@ import { dayMs, forever, keepFor, keptFor } from '../../src/kafka/retention.ts'
 import {
   addPartitions,
   ensureTopics,
+  eventTopics,
   partitionCounts,
   type TopicSpec,
   topicDifferences,
@@ -97,7 +99,7 @@ export function localTopics(planned: () => Plan): void {
     })
 
     it('keep records for ever, or for some days in segments of one day', async () => {
-      const names = topics.processes.map(({ name }) => name)
+      const names = eventTopics
       const segmentMs = async () => {
         const resources = names.map((name) => ({
           resourceType: 2 as const,
@@ -114,6 +116,30 @@ export function localTopics(planned: () => Plan): void {
       expect([await kept(), await segmentMs()]).to.deep.equal([[30 * dayMs], ['86400000']])
       await keepFor(kafka, names, forever)
       expect([await kept(), await segmentMs()]).to.deep.equal([[forever], before])
+    })
+
+    it('get the retention of `./orderflow retention`, unless a rebuild would lose a deadline', async () => {
+      const env = { ...process.env, Stream__Brokers: kafka.bootstrapBrokers.join() }
+      const retention = (...args: string[]) =>
+        promisify(execFile)(process.execPath, ['packages/cli/src/cli.ts', 'retention', ...args], {
+          cwd: repository,
+          env,
+        })
+      const kept = async () => [...new Set((await keptFor(kafka, eventTopics)).values())]
+      const openUntil = Date.now() + 39.5 * dayMs
+      const value = Buffer.from(JSON.stringify({ openUntil }))
+      await send(kafka, { topic: clockTopic, key: 'order-service', value })
+      expect(await retention('--days', '39').catch(({ stderr }) => stderr)).to.equal(
+        'error: order-service has a deadline in 40 days, and a rebuild would lose it\nnext: ./orderflow retention --days 40, or more\n',
+      )
+      expect(await kept()).to.deep.equal([forever])
+      const { stdout } = await retention('--days', '40')
+      expect(stdout)
+        .to.match(/^orderevents: kept for 40 days\n/)
+        .and.to.contain('next: rebuild stores')
+      expect(await kept()).to.deep.equal([40 * dayMs])
+      expect((await retention('--days', 'forever')).stdout).to.match(/^orderevents: kept for ever\n/)
+      expect(await kept()).to.deep.equal([forever])
     })
 
     it('include all partitions if two commands create or extend them at the same time', async () => {

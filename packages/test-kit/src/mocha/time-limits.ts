@@ -3,7 +3,7 @@ import { kindOf } from './test-files.ts'
 
 /** The time limits of each test and each hook in milliseconds, by the kind of the file. */
 const limits = new Map([
-  ['unit', 30_000],
+  ['unit', 60_000],
   ['int', 120_000],
 ])
 const limitOfOthers = 300_000

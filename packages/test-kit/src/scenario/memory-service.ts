@@ -1,7 +1,7 @@
+import type { EventName } from '@orderflow/envelope'
+import { topicOfEvent } from '@orderflow/envelope/kafka'
 import {
-  type AllParts,
   type BaseSettings,
-  createApp,
   createDocuments,
   createParts,
   readSettings,
@@ -11,7 +11,8 @@ import { rebuildStore } from '@orderflow/service-kit/operations'
 import { capturedLog, FakeLog, FakeSidecar, type SubjectEvent } from '@orderflow/service-kit/testing'
 import { type Documents, domainDocuments } from '../domain-documents.ts'
 import { type Exchange, exchange } from './exchange.ts'
-import { definitionWatched, type Reads } from './reads.ts'
+import { type Kill, startProcesses } from './memory-processes.ts'
+import type { Reads } from './reads.ts'
 
 /** A record of the log. */
 export interface ScenarioRecord {
@@ -37,8 +38,8 @@ export interface Rejected {
 
 export type MemoryService = ReturnType<typeof startMemoryService>
 
-/** The time at which each run begins. */
-export const beginning = '2026-01-01T00:00:00.000Z'
+/** Returns true for the topic of passed deadlines. */
+export const isPassed = (topic: string): boolean => topic === topicOfEvent('DeadlinePassed' as EventName)
 
 /** The sidecar repeats a delivery every second (components/resiliency.yaml). */
 const retryMs = 1_000
@@ -58,7 +59,14 @@ export function memoryServices<S extends object>(
   reads: Reads,
 ) {
   const settings = readSettings(definition, { ...memoryTokens, ...variables })
+  // A service in memory does not look for earlier dead letters in Kafka.
+  settings.Stream.Brokers = ''
   return () => startMemoryService(definition, settings, reads)
+}
+
+interface Position {
+  offset: string
+  timestamp: number
 }
 
 /** Starts a service in memory, with an empty store, an own log and virtual time. */
@@ -67,24 +75,19 @@ function startMemoryService<S extends object>(
   settings: BaseSettings & S,
   reads: Reads,
 ) {
-  let created: AllParts | undefined
-  const service = definitionWatched(definition, reads, (parts) => {
-    created = parts
-  })
   const sidecar = new FakeSidecar()
   const { log, records } = capturedLog()
-  let now = Date.parse(beginning)
   let ids = 0
   const newId = () => {
     ids += 1
     return `00000000-0000-4000-8000-${String(ids).padStart(12, '0')}`
   }
-  const app = createApp(service, { settings, log, sidecar, now: () => new Date(now), newId })
-  const parts = created as unknown as AllParts
+  const processes = startProcesses(definition, { settings, log, newId, sidecar, reads })
+  const { parts, now } = processes
   const { reactions } = parts
   let deliveries = 0
   const stream = new FakeLog()
-  const positions = new Map<ScenarioRecord, string>()
+  const positions = new Map<ScenarioRecord, Position>()
   let logged = 0
   const errors = () =>
     records.flatMap(({ level, msg, err, reason }) => {
@@ -92,11 +95,17 @@ function startMemoryService<S extends object>(
       return level === 'error' ? [[msg, stack ?? reason].filter(Boolean).join(': ')] : []
     })
 
-  function append(record: ScenarioRecord & { headers?: Record<string, string> }): string {
+  function append(record: ScenarioRecord & { headers?: Record<string, string> }): Position {
     const { topic, key, value, headers = {} } = record
-    const { offset } = stream.append({ topic, key, value: value ?? '', headers, timestamp: now })
-    positions.set(record, offset)
-    return offset
+    const { offset } = stream.append({ topic, key, value: value ?? '', headers, timestamp: now().getTime() })
+    const position = { offset, timestamp: now().getTime() }
+    positions.set(record, position)
+    return position
+  }
+
+  function passTime(ms: number): void {
+    appendPublished()
+    processes.passTime(ms)
   }
 
   /** Appends what the service has published to the log. */
@@ -118,22 +127,28 @@ function startMemoryService<S extends object>(
         refusals: new Set(Object.keys(definition.refusals)),
       },
       ...{ log: stream, isShared, onProgress() {}, onWait() {}, onStored() {}, untilPublished: nothing },
-      documentsOf: createDocuments(rebuiltSidecar, () => new Date(now), isShared),
-      rebuildOn: (documents) => createParts(definition, { ...context, documents, now: () => new Date(now) }).rebuild,
+      documentsOf: createDocuments(rebuiltSidecar, now, isShared),
+      rebuildOn: (documents) => createParts(definition, { ...context, documents, now }).rebuild,
     })
     return documentsIn(rebuiltSidecar)
   }
 
-  async function deliverOnce(record: ScenarioRecord, offset: string): Promise<string | undefined> {
+  async function fire(kill?: Kill): Promise<void> {
+    await processes.fire(kill).catch((error: Error) => {
+      throw new Error(`${error.message}:\n${errors().join('\n')}`, { cause: error })
+    })
+  }
+
+  async function deliverOnce(record: ScenarioRecord, { offset, timestamp }: Position): Promise<string | undefined> {
     const { topic, key, value } = record
     const metadata = {
       __partition: '0',
       __offset: offset,
-      __timestamp: String(now),
+      __timestamp: String(timestamp),
       ...(key !== undefined && { __key: encodeURIComponent(key) }),
     }
     const entries = [{ entryId: '1', event: Buffer.from(value ?? tombstone).toString('base64'), metadata }]
-    const { body } = await exchange(app.channel, {
+    const { body } = await exchange(processes.app.channel, {
       ...{ method: 'POST', path: `/subscriptions/${topic}`, body: { entries } },
       headers: { 'dapr-api-token': memoryTokens.APP_API_TOKEN },
     })
@@ -142,8 +157,13 @@ function startMemoryService<S extends object>(
 
   return {
     parts,
+    sidecar,
+    /** The log, to which published records are appended later (`rebuilt`). */
+    stream,
     /** The public listener. */
-    web: app.web,
+    get web() {
+      return processes.app.web
+    },
     /** The number of deliveries, with repeated ones. */
     get deliveries() {
       return deliveries
@@ -158,19 +178,21 @@ function startMemoryService<S extends object>(
     /** Delivers a record as the sidecar does, and again after a virtual second while the service asks for it. */
     async deliver(record: ScenarioRecord): Promise<void> {
       appendPublished()
-      const offset = positions.get(record) ?? append(record)
+      const position = positions.get(record) ?? append(record)
       for (let tries = 1; ; tries += 1) {
         deliveries += 1
-        if ((await deliverOnce(record, offset)) === 'SUCCESS') return
+        if ((await deliverOnce(record, position)) === 'SUCCESS') return
         if (tries === maxDeliveries)
           throw new Error(`the service asked for ${maxDeliveries} deliveries of an event:\n${errors().join('\n')}`)
-        now += retryMs
+        passTime(retryMs)
       }
     },
-    request: (request: Exchange) => exchange(app.web, request),
-    passTime(ms: number) {
-      now += ms
-    },
+    request: (request: Exchange) => exchange(processes.app.web, request),
+    passTime,
+    isDue: processes.isDue,
+    begin: processes.begin,
+    fire,
+    fireAgain: processes.fireAgain,
     /** Makes the next write to the store fail. */
     failNextWrite(error: Error) {
       sidecar.failures.transact.push(error)

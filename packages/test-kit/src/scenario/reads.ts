@@ -1,7 +1,14 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { type FullEvent, typeOf } from '@orderflow/envelope'
-import { type AllParts, type Reactions, type ServiceDefinition, watched, withEntities } from '@orderflow/service-kit'
+import {
+  type AllParts,
+  type Reactions,
+  type ServiceContext,
+  type ServiceDefinition,
+  watched,
+  withEntities,
+} from '@orderflow/service-kit'
 import { jsonWithShortLists } from '@orderflow/stack/base'
 
 /** The JSON pointers of the Payload fields that a service reads, by event type (`Name@Version`). */
@@ -12,18 +19,18 @@ export const readsFile = 'test/reads.json'
 
 /**
  * Returns a service whose reactions add the fields that they read to `reads`.
- * @param onCreated receives the parts of the service
+ * @param onCreated receives the parts of the service, and their context
  */
 export function definitionWatched<S extends object>(
   definition: ServiceDefinition<S>,
   reads: Reads,
-  onCreated: (parts: AllParts) => void,
+  onCreated: (parts: AllParts, context: ServiceContext<S>) => void,
 ): ServiceDefinition<S> {
   return {
     ...definition,
     create(context) {
       const parts = withEntities(definition.create(context))
-      onCreated(parts)
+      onCreated(parts, context)
       return { ...parts, reactions: reactionsWatched(parts.reactions, reads) }
     },
   }

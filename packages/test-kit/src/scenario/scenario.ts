@@ -2,10 +2,11 @@ import type { ServiceDefinition } from '@orderflow/service-kit'
 import { underKey } from '@orderflow/service-kit/testing'
 import type { Answer, Exchange } from './exchange.ts'
 import { checkRebuilt, checkResult, DifferenceError, type Expected } from './expected.ts'
-import { type MemoryService, memoryServices, recordOf, type ScenarioRecord } from './memory-service.ts'
+import type { Kill } from './memory-processes.ts'
+import { isPassed, type MemoryService, memoryServices, recordOf, type ScenarioRecord } from './memory-service.ts'
 import { type Choose, tryOrders } from './orders.ts'
 import { keepReads, type Reads } from './reads.ts'
-import type { ScenarioEvent, Step } from './steps.ts'
+import { msOf, type ScenarioEvent, type Step } from './steps.ts'
 
 /** A test of one service in memory: `scenario(service).given(…).when(…).then({ … })`. */
 export interface Scenario {
@@ -17,7 +18,8 @@ export interface Scenario {
   inOrder(): Scenario
   /**
    * Runs the scenario once for each order of its events, each delivered twice, and checks each run. If the service can rebuild its store, a rebuild from
-   * the log must give the same documents. Requests and the passage of time keep their place: they follow the first delivery of all earlier events.
+   * the log must give the same documents. Requests and the passage of time keep their place: they follow the first delivery of all earlier events, and
+   * the deadlines that are due.
    * @throws {Error} names the order of the first failed run, and the seed that repeats it
    */
   then(expected: Expected): Promise<void>
@@ -96,10 +98,19 @@ interface Pending {
   hasHappened: boolean
   /** The step waits until each step of an earlier group has happened. The service's own events have no group: they come at any time. */
   group: number | undefined
+  /** A step that must have happened before. */
+  after?: Pending | undefined
   happen(): Promise<void>
 }
 
-async function run(
+/** The ends of a process while deadlines pass. Usually, it continues. */
+const kills: readonly { moment?: Kill; text?: string }[] = [
+  {},
+  { moment: 'before', text: 'the process is killed before it announces them' },
+  { moment: 'after', text: 'the process is killed when it has announced them' },
+]
+
+export async function run(
   memory: MemoryService,
   { steps, isInOrder }: Plan,
   choose: Choose,
@@ -113,32 +124,61 @@ async function run(
     ...{ name, left: 2, hasHappened: false, group },
     happen: () => memory.deliver(record),
   })
-  const once = (name: string, group: number, happen: () => Promise<void>): Pending => ({
+  const once = (name: string, group: number | undefined, happen: () => Promise<void>): Pending => ({
     ...{ name, left: 1, hasHappened: false, group, happen },
   })
   let group = 0
+  /** The group of deadlines that are due: that of the events after the last passage of time. */
+  let due: number | undefined
+  const firing: Pending = {
+    ...{ name: 'due deadlines pass', left: 0, hasHappened: true, group: undefined },
+    async happen() {
+      const { moment, text } = kills[choose(kills.length)] as (typeof kills)[number]
+      if (text) onStep(text)
+      await memory.fire(moment)
+      pending.push(once('another replica fires these deadlines again', undefined, memory.fireAgain))
+    },
+  }
   const pending = steps.map((step): Pending => {
-    const isEvent = !('request' in step || 'laterMs' in step)
+    const isEvent = !('request' in step || 'later' in step)
     // Each request has a group of its own, and so has each event if the order is fixed.
     if (!isEvent || isInOrder) group += 1
     const own = group
     if (!isEvent) group += 1
     if ('request' in step) return once(`${step.request.method} ${step.request.path}`, own, () => ask(step.request))
-    if ('laterMs' in step) return once(`${step.laterMs} ms later`, own, async () => memory.passTime(step.laterMs))
+    if ('later' in step)
+      return once(`${step.later} later`, own, async () => {
+        memory.passTime(msOf(step.later))
+        due = own + 1
+      })
     const record =
       'value' in step ? step : recordOf(underKey(memory.topicOf(step.Name), step as ScenarioEvent & { Id: string }))
     return deliveries(record, nameOf(record), own)
   })
   const returned = new Set<string>()
+  /** The last deadline of each key that has passed, because the log keeps their sequence. */
+  const passed = new Map<string | undefined, Pending>()
+  pending.unshift(firing)
+  await memory.begin()
   for (;;) {
     for (const record of memory.published) {
       const text = Buffer.from(record.value).toString()
       if (returned.has(text) || !memory.handles(record.topic)) continue
       returned.add(text)
-      pending.push(deliveries(record, `its own ${nameOf(record)}`))
+      const own = deliveries(record, `its own ${nameOf(record)}`)
+      if (isPassed(record.topic)) {
+        pending.unshift(Object.assign(own, { group: due, after: passed.get(record.key) }))
+        passed.set(record.key, own)
+      } else pending.push(own)
     }
-    const first = pending.find(({ hasHappened, group }) => !hasHappened && group !== undefined)?.group
-    const possible = pending.filter(({ left, group = 0 }) => left > 0 && group <= (first ?? group))
+    if (memory.isDue()) Object.assign(firing, { left: 1, hasHappened: false, group: due })
+    const first = pending.reduce(
+      (least, { hasHappened, group = least }) => (hasHappened ? least : Math.min(least, group)),
+      Number.POSITIVE_INFINITY,
+    )
+    const possible = pending.filter(
+      ({ left, group = 0, after }) => left > 0 && group <= first && (after?.hasHappened ?? true),
+    )
     if (possible.length === 0) return answer
     const next = possible[possible.length === 1 ? 0 : choose(possible.length)] as Pending
     onStep(next.hasHappened ? `${next.name}, again` : next.name)

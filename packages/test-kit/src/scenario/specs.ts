@@ -9,14 +9,22 @@ import { demoOf, expectDemo } from './demo.ts'
 import { fixtures } from './fixtures.ts'
 import { type MemoryService, memoryServices, memoryTokens, recordOf } from './memory-service.ts'
 import { keepReads, type Reads, readsFile } from './reads.ts'
+import { keepStates, statesFolder } from './states.ts'
+import type { Step } from './steps.ts'
 
 type Handlers = AllParts['reactions'][string]
 
 /**
  * Declares the specs that every service must pass in memory. The other specs need a running stack (@orderflow/test-kit). Test files of the service
  * are in its folder `test`, and fixtures in `test/fixtures`.
+ * @param states steps that lead to documents of entities, by a name: `{ expired: [created, later('30 minutes')] }`. They are kept in `test/states/`,
+ * together with the documents of an event of the subject
  */
-export function memorySpecs<S extends object>(service: ServiceDefinition<S>, subject: Subject): void {
+export function memorySpecs<S extends object>(
+  service: ServiceDefinition<S>,
+  subject: Subject,
+  states: Record<string, readonly Step[]> = {},
+): void {
   const reads: Reads = new Map()
   const start = memoryServices(service, {}, reads)
   const { parts } = start()
@@ -69,6 +77,10 @@ export function memorySpecs<S extends object>(service: ServiceDefinition<S>, sub
   if (demo) it('accepts the request of `make demo` in services.json', () => expectDemo(start(), demo))
 
   fixtures(service, new URL('test/fixtures/', service.root))
+
+  if (parts.entities?.length)
+    it(`reads the documents of earlier releases in ${statesFolder}`, () =>
+      keepStates(service, { 'an event': [recordOf(subject.event())], ...states }))
 
   it(`lists in ${readsFile} the fields that the reactions read`, () => keepReads(service.root, reads))
 }

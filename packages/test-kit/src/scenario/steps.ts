@@ -8,7 +8,8 @@ import {
 } from '@orderflow/envelope'
 import { publisherOf } from '@orderflow/service-kit/testing'
 import type { Exchange } from './exchange.ts'
-import { beginning, type ScenarioRecord } from './memory-service.ts'
+import { beginning } from './memory-processes.ts'
+import type { ScenarioRecord } from './memory-service.ts'
 
 /** An event as an envelope. The topic follows from the reactions of the service, and the key from services.json. */
 export interface ScenarioEvent {
@@ -17,7 +18,18 @@ export interface ScenarioEvent {
 }
 
 /** A step of a scenario: an event, a record of the log, a request, or the passage of time. */
-export type Step = ScenarioEvent | ScenarioRecord | { request: Exchange } | { laterMs: number }
+export type Step = ScenarioEvent | ScenarioRecord | { request: Exchange } | { later: Duration }
+
+const unitMs = { second: 1_000, minute: 60_000, hour: 3_600_000, day: 86_400_000 }
+type Unit = keyof typeof unitMs
+/** A time span, such as `30 minutes`. */
+export type Duration = `${number} ${Unit | `${Unit}s`}`
+
+/** Returns a time span in milliseconds. */
+export function msOf(duration: Duration): number {
+  const [count, unit] = duration.split(' ') as [string, string]
+  return Number(count) * unitMs[unit.replace(/s$/, '') as Unit]
+}
 
 type EventFields = Partial<Pick<Parameters<typeof createEnvelope>[0], 'app' | 'id' | 'creationDate' | 'tenant'>>
 
@@ -53,5 +65,8 @@ export function request(
   return { request: { method, path, headers, ...(body && { body }) } }
 }
 
-/** Lets time pass for the service, whose clock otherwise stands still. */
-export const later = (ms: number): { laterMs: number } => ({ laterMs: ms })
+/**
+ * Lets time pass for the service, its sidecar and the log, whose clocks otherwise stand still: `later('30 minutes')`. Then due deadlines and schedules
+ * pass, at any time before the next request or passage of time. The time jumps, as after an outage: several steps let it pass step by step.
+ */
+export const later = (duration: Duration): { later: Duration } => ({ later: duration })

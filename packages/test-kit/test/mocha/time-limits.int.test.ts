@@ -55,7 +55,7 @@ describe('the time limits of a test file', () => {
   /** The limits of hooks and tests, in the order in which they run. */
   const limitsOf = (limit: number) => [limit, limit, limit, limit, 6_000, limit, 5_000].map(String)
   const expected = {
-    unit: limitsOf(30_000),
+    unit: limitsOf(60_000),
     int: limitsOf(120_000),
     e2e: limitsOf(300_000),
     acceptance: limitsOf(300_000),

@@ -22,35 +22,40 @@ process.once('exit', () => {
   for (const folder of folders) rmSync(folder, { recursive: true })
 })
 
-/** Returns a service in a temporary folder. Its reactions change one document. */
-export function notesService(change: Change): ServiceDefinition {
+/** Returns a service in a temporary folder, with the settings and rights of another service. */
+export function temporaryService(as: string, create: ServiceDefinition['create']): ServiceDefinition {
   const folder = mkdtempSync(join(tmpdir(), 'orderflow-notes-'))
   folders.push(folder)
   mkdirSync(join(folder, 'test'))
-  const { Policy: _, ...settings } = JSON.parse(
-    readFileSync(join(repository, 'payment-service/appsettings.json'), 'utf8'),
-  )
-  for (const name of ['File', 'Publishers'])
-    settings.Trust[name] = join(repository, 'payment-service', settings.Trust[name])
+  const file = join(repository, as, 'appsettings.json')
+  const { Policy: _, Orders: __, ...settings } = JSON.parse(readFileSync(file, 'utf8'))
+  for (const name of ['File', 'Publishers']) settings.Trust[name] = join(repository, as, settings.Trust[name])
   writeFileSync(join(folder, 'appsettings.json'), JSON.stringify(settings))
   return defineService({
-    root: pathToFileURL(`${folder}/`),
-    description: 'Keeps a note.',
-    produces: [],
-    refusals: {},
-    create({ documents, now }) {
-      const keep = (event: FullEvent<'OrderCreated' | 'OrderCancelled'>) =>
-        documents('').change({
-          key,
-          bytes: 100,
-          decide(view) {
-            const before = view.get<Note>(key) ?? { names: [], total: 0 }
-            const after = change(before, event, now())
-            if (after !== before) view.write(after)
-            return after !== before
-          },
-        })
-      return { routes: [], reactions: { orderevents: { OrderCreated: keep, OrderCancelled: keep } }, rebuild: {} }
-    },
+    ...{ root: pathToFileURL(`${folder}/`), description: 'Keeps a note.', produces: [], refusals: {}, create },
   })
+}
+
+/** Returns a service whose reactions change one document. */
+export const notesService = (change: Change): ServiceDefinition =>
+  temporaryService('payment-service', ({ documents, now }) => {
+    const keep = (event: FullEvent<'OrderCreated' | 'OrderCancelled'>) =>
+      documents('').change({
+        key,
+        bytes: 100,
+        decide(view) {
+          const before = view.get<Note>(key) ?? { names: [], total: 0 }
+          const after = change(before, event, now())
+          if (after !== before) view.write(after)
+          return after !== before
+        },
+      })
+    return { routes: [], reactions: { orderevents: { OrderCreated: keep, OrderCancelled: keep } }, rebuild: {} }
+  })
+
+/** Runs the tests of a suite as on a developer's machine. On a CI server, a scenario fails if its service reads new fields. */
+export function withoutCi(): void {
+  const { CI } = process.env
+  before(() => delete process.env.CI)
+  after(() => Object.assign(process.env, CI !== undefined && { CI }))
 }

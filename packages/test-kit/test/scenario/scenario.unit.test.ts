@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { event, later, request, scenario } from '../../src/scenario/index.ts'
-import { key, type Note, notesService } from './notes-service.ts'
+import { key, type Note, notesService, withoutCi } from './notes-service.ts'
 
 const OrderId = '5f0c1d7a-2b3c-4d5e-8f90-a1b2c3d4e5f6'
 const created = event('OrderCreated', { OrderId, Total: 10 })
@@ -34,13 +34,6 @@ async function withVariable<T>(name: 'CI' | 'SEED', value: string, use: () => Pr
     if (before === undefined) delete process.env[name]
     else process.env[name] = before
   }
-}
-
-/** Runs the tests of a suite as on a developer's machine. */
-function withoutCi(): void {
-  const { CI } = process.env
-  before(() => delete process.env.CI)
-  after(() => Object.assign(process.env, CI !== undefined && { CI }))
 }
 
 describe('a scenario', () => {
@@ -139,7 +132,7 @@ describe('a scenario', () => {
     )
     await scenario(service)
       .given(created)
-      .when(later(60_000), cancelled)
+      .when(later('1 minute'), cancelled)
       .then({ stored: { [key]: { total: Date.parse('2026-01-01T00:01:00Z') } } })
   })
 

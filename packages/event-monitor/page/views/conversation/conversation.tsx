@@ -22,6 +22,7 @@ import { Table, useActiveRow } from '../../parts/tables.tsx'
 import { AnswerView, type View } from '../../parts/view.tsx'
 import { EventPanel } from '../event/panel.tsx'
 import { LifelineView } from './lifeline.tsx'
+import { Waits } from './waits.tsx'
 
 export const ConversationView: View<'conversation'> = ({ route: { correlationId } }) => (
   <AnswerView<Conversation>
@@ -33,7 +34,12 @@ export const ConversationView: View<'conversation'> = ({ route: { correlationId 
     shown={({ steps, total }) => `${count(steps.filter(isRecord).length)} of ${counted(total, 'record')} shown`}
     missing={<OtherConversations guid={correlationId} />}
   >
-    {(conversation) => <Steps conversation={conversation} />}
+    {(conversation) => (
+      <>
+        <Waits correlationId={conversation.correlationId} />
+        <Steps conversation={conversation} />
+      </>
+    )}
   </AnswerView>
 )
 

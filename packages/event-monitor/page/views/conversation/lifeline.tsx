@@ -26,6 +26,7 @@ const [wordsAt, lineAt, consumersAt] = [14, 21, 32]
 
 const kinds = {
   client: 'client',
+  time: 'time',
   service: 'service',
   state: 'store',
   topic: 'topic',

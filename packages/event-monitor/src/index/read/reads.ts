@@ -8,7 +8,7 @@ import { conversationOf, type ServiceRole } from '../../model/conversation.ts'
 import { facetsOf } from '../../model/counts.ts'
 import { entryView, faultsOf, type Rejection } from '../../model/dead-letters.ts'
 import type { KindCount } from '../../model/kind.ts'
-import { type Indexed, indexedIds, rowOf } from '../../model/row.ts'
+import { type Indexed, indexedIds, payloadGuids, rowOf } from '../../model/row.ts'
 import type { SegmentFacts } from '../segment.ts'
 import { DeadLetterBook } from './dead-letters.ts'
 import { eventOf, Unanswered } from './missing.ts'
@@ -34,6 +34,10 @@ export function createReads(reactions: readonly Reaction[]) {
       entry.app === app && positionText(attempt.position) === positionText(position)
     return book.about([position]).find(({ cause }) => cause.rejections.flat().some(isOwn))?.cause.entry.id
   }
+  const inConversation = (correlationId: string): Indexed[] =>
+    withGuid(segments, correlationId, { limit: maxConversation + 1, ascending: true }).filter(
+      ({ body }) => indexedIds(body).correlationId === correlationId,
+    )
   const countOf = (kinds: readonly KindCount[]) => kinds.reduce((sum, { count }) => sum + count, 0)
 
   return {
@@ -153,13 +157,17 @@ export function createReads(reactions: readonly Reaction[]) {
     },
 
     conversation(correlationId: string, services: readonly ServiceRole[]): Omit<Conversation, 'complete'> {
-      const records = withGuid(segments, correlationId, { limit: maxConversation + 1, ascending: true }).filter(
-        ({ body }) => indexedIds(body).correlationId === correlationId,
-      )
+      const records = inConversation(correlationId)
       const kept = records.slice(0, maxConversation)
       const notes = kept.flatMap((one) => notesAbout(segments, one))
       const isWhole = records.length === kept.length
       return { ...conversationOf(correlationId, [...kept, ...notes], services, isWhole), total: records.length }
+    },
+
+    /** Returns at most `most` GUIDs that are in Payloads of a conversation's events with these names. */
+    idsIn(correlationId: string, names: readonly string[], most: number): string[] {
+      const events = inConversation(correlationId).filter(({ kind }) => names.includes(kind.name ?? ''))
+      return [...new Set(events.flatMap(({ body }) => payloadGuids(body.document)))].slice(0, most)
     },
 
     conversationsOf(guid: string): ConversationsOf['items'] {

@@ -3,10 +3,12 @@ import {
   type CheckResult,
   type Completeness,
   type Conversation,
+  type ConversationDeadlines,
   type ConversationsOf,
   type DeadLetterDetail,
   type DeadLetterEntry,
   type DeadLetterGroups,
+  type Deadlines,
   type DryRunResult,
   type EventDetail,
   type EventRow,
@@ -27,6 +29,7 @@ import {
 } from '../../../src/api/index.ts'
 import { conversation } from './conversation-sample.ts'
 import { entries, entryDetail, groups, job } from './dead-sample.ts'
+import { conversationDeadlines, deadlines } from './deadline-sample.ts'
 import { eventDetail } from './event-sample.ts'
 import { completenessOf, isoAt, rowOf, start } from './sample.ts'
 import { audit, health, missing, publishers, schemas } from './system-sample.ts'
@@ -53,6 +56,9 @@ export interface Answers {
   /** The job that POST /v1/replays starts. */
   started: Job
   conversations: ConversationsOf
+  conversationDeadlines: ConversationDeadlines
+  deadlines: Deadlines
+  deadlineFire: { isFired: true }
   audit: Audit
   missing: MissingReactions
   publishers: Publishers
@@ -66,7 +72,10 @@ const newest = 2400
 export function sampleAnswers(): Answers {
   const detail = eventDetail()
   return {
-    me: { scopes: ['events:read', 'events:operate', 'events:reveal'], recordedAs: 'anybody on this machine' },
+    me: {
+      scopes: ['events:read', 'events:operate', 'events:reveal', 'deadlines:read', 'deadlines:operate'],
+      recordedAs: 'anybody on this machine',
+    },
     completeness: completenessOf(),
     events: (query) => {
       const from = Number(query.get('cursor') ?? newest)
@@ -168,6 +177,9 @@ export function sampleAnswers(): Answers {
     replay: job(),
     started: job(),
     conversations: { items: [], complete: completenessOf() },
+    conversationDeadlines: conversationDeadlines(),
+    deadlines: deadlines(),
+    deadlineFire: { isFired: true },
     audit: audit(),
     missing: missing(),
     publishers: publishers(),
@@ -213,6 +225,7 @@ const dynamic: [RegExp, keyof Answers][] = [
   [/\/reveal$/, 'reveal'],
   [/\/fixture$/, 'fixture'],
   [/^\/v1\/ids\//, 'id'],
+  [/^\/v1\/conversations\/[^/]+\/deadlines$/, 'conversationDeadlines'],
   [/^\/v1\/conversations\//, 'conversation'],
   [/^\/v1\/dead-letters\/entries\/[^/]+$/, 'deadLetterEntry'],
   [/\/check$/, 'deadLetterCheck'],

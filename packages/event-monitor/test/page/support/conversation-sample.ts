@@ -123,6 +123,27 @@ export function aroundConversation(): Conversation {
   return { correlationId: guid(2, 3), columns: stored, steps, total: 1, complete: completenessOf() }
 }
 
+/** Returns the conversation of an order whose reminder time and end have passed, the second by hand. */
+export function timedConversation(): Conversation {
+  const created = aroundConversation()
+  const [own, topic] = ['service:order-service', 'topic:deadlines'] as const
+  const [reminder, end] = [at(60_000, 'DeadlinePassed', 'deadlines', 8), at(61_000, 'DeadlinePassed', 'deadlines', 9)]
+  const steps = [
+    ...created.steps.slice(0, 2),
+    step({ kind: 'time', from: 'time', to: own, row: reminder, deadline: 'Reminder' }),
+    step({ from: own, to: topic, row: reminder }),
+    step({ kind: 'request', from: 'client', to: own, row: end, deadline: 'PaymentDue' }),
+    step({ from: own, to: topic, row: end }),
+  ]
+  const timed = [
+    { id: 'client', kind: 'client' as const, title: 'client' },
+    { id: 'time', kind: 'time' as const, title: 'time' },
+    ...created.columns.slice(1),
+    { id: topic, kind: 'topic' as const, title: 'deadlines' },
+  ]
+  return { ...created, columns: timed, steps, total: 3 }
+}
+
 export function longConversation(count: number): Conversation {
   const steps = Array.from({ length: count }, (_, index) => {
     const isPayment = index % 2 === 1

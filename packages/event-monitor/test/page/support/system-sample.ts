@@ -21,6 +21,13 @@ export const audit = (): Audit => ({
       as: { topic: 'orderevents', partition: 1, offset: '1300' },
       edited: true,
     },
+    {
+      at: isoAt(-120_000),
+      by: 'grace',
+      what: 'DeadlineFired',
+      ...{ position: null, reason: null, as: null, edited: null },
+      deadline: { service: 'order-service', entity: 'order', id: guid(5, 1), deadline: 'PaymentDue', due: isoAt(0) },
+    },
   ],
   complete: completenessOf(),
 })
@@ -152,6 +159,7 @@ export const health = (): HealthView => ({
       reason: null,
       sidecar: 'up',
       url: 'http://localhost:5000',
+      warnings: [],
       redelivered: [],
     },
     {
@@ -160,6 +168,7 @@ export const health = (): HealthView => ({
       reason: 'orderevents is not consumed',
       sidecar: 'down',
       url: 'http://localhost:5003',
+      warnings: [],
       redelivered: [{ topic: 'orderevents', partition: 2, offset: '10796', deliveries: 34 }],
     },
   ],

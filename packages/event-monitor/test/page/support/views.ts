@@ -23,6 +23,7 @@ export const views: Record<string, { path: string; ready: string; before?: (page
   group: { path: '/dead?group=g1', ready: 'input[type=checkbox]' },
   entry: { path: `/dead/${guid(9, 4)}`, ready: '.cm-line' },
   missing: { path: '/missing', ready: 'main td' },
+  deadlines: { path: '/deadlines', ready: 'main td' },
   publishers: { path: '/publishers', ready: 'main td' },
   schemas: { path: '/schemas', ready: '.schema' },
   health: { path: '/health', ready: '.tile' },

@@ -1,5 +1,6 @@
 import { noAnnouncing } from '../../state/announcing.ts'
 import type { View } from '../../state/batch.ts'
+import { noFiring } from '../../state/deadlines/firing.ts'
 import type { Documents, DocumentsOf } from '../../state/documents.ts'
 
 export interface StagedWrite {
@@ -41,6 +42,7 @@ export const noStoredDocuments: DocumentsOf = () => ({
   generation: () => 0,
   fullKey: (key) => key,
   announcing: noAnnouncing,
+  firing: noFiring,
 })
 
 function staged(tenant: string, real: Documents, written: Map<string, StagedWrite>): Documents {
@@ -58,6 +60,7 @@ function staged(tenant: string, real: Documents, written: Map<string, StagedWrit
     generation: () => real.generation(),
     fullKey: (key) => real.fullKey(key),
     announcing: noAnnouncing,
+    firing: noFiring,
     async change({ key, beside = [], decide }) {
       const found = await read([key, ...beside])
       const view: View = {
@@ -69,6 +72,7 @@ function staged(tenant: string, real: Documents, written: Map<string, StagedWrit
         },
         list: (id) => id,
         mark: () => '',
+        arm() {},
       }
       return decide(view)
     },

@@ -5,6 +5,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { ApplicationError } from '../../application/file.ts'
 import { ApiKeysError } from '../../auth/api-keys.ts'
 import { createIdleSidecar, endSidecar, type SidecarSettings } from '../../sidecar/sidecar.ts'
+import { createClockReader, createLogClock } from '../../stream/log/log-clock.ts'
+import { createPublisher } from '../../stream/publishing/publish.ts'
 import { errorType, type Tracing, within } from '../../telemetry/context.ts'
 import { createLog, type Logger, stackOf } from '../../telemetry/log.ts'
 import { contractMask, type Mask } from '../../telemetry/mask.ts'
@@ -32,7 +34,8 @@ export async function run<S extends object>(service: ServiceDefinition<S>): Prom
     mask = log.mask
     const sidecar = await openSidecar(service, settings)
     const tracing = await startTracing(settings.App.Name, process.env, log)
-    const app = createApp(service, { settings, log, sidecar, tracing, now: () => new Date(), newId: randomUUID })
+    const clock = createLogClock(createClockReader(settings.Stream, settings.App.Name, createPublisher(sidecar)))
+    const app = createApp(service, { settings, log, sidecar, tracing, clock, now: () => new Date(), newId: randomUUID })
     await serve(app, settings, log, async () => tracing?.stop())
   } catch (error) {
     process.stderr.write(`${failureText(error, mask)}\n`)

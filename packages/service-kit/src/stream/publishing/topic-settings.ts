@@ -26,8 +26,19 @@ export const deadLetterSettings: TopicSettings = {
   'cleanup.policy': 'delete',
 }
 
-export const settingsOf = (topic: string): TopicSettings =>
-  topic.endsWith(deadLetterTopic('')) ? deadLetterSettings : eventSettings
+/**
+ * The topic of small records without content, whose times of arrival show the time of the log (log/log-clock.ts). Readers of all topics leave out this
+ * name, as they leave out Kafka's own topics.
+ */
+export const clockTopic = '__clock'
+
+/** Only the newest record matters. Kafka deletes only whole segments, so a segment is short, too. */
+export const clockSettings: TopicSettings = { ...eventSettings, 'retention.ms': '3600000', 'segment.ms': '3600000' }
+
+export function settingsOf(topic: string): TopicSettings {
+  if (topic === clockTopic) return clockSettings
+  return topic.endsWith(deadLetterTopic('')) ? deadLetterSettings : eventSettings
+}
 
 interface Actual {
   name: string
@@ -37,6 +48,13 @@ interface Actual {
 
 /** Kafka's number for the resource type “topic”. */
 export const topicResource = 2 as const
+
+/** Returns the retention of topics in milliseconds; negative without a limit. */
+export async function retentionOf(admin: Admin, topics: readonly string[]): Promise<Map<string, number>> {
+  const asked = { resourceType: topicResource, configurationKeys: ['retention.ms'] }
+  const found = await admin.describeConfigs({ resources: topics.map((resourceName) => ({ ...asked, resourceName })) })
+  return new Map(found.map(({ resourceName, configs }) => [resourceName, Number(configs[0]?.value)]))
+}
 
 /** Kafka's number for the source of a setting on the topic itself. */
 const ownSetting = 1
