@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { entryOf } from '@orderflow/stack'
+import { isReplicaOf } from './cluster/cluster.ts'
 import { readBacklog } from './faults/backlog.ts'
 import { type Breakable, inflict } from './faults/faults.ts'
 import { describeFault, faultName, type Step } from './faults/schedule.ts'
@@ -17,8 +18,10 @@ export interface BreakOptions {
   rate: number
   /** The time after which no step begins. */
   minutes: number
-  /** Returns the steps. `disks` is true if this machine allows steps with full disks. */
-  steps: (disks: boolean) => Iterable<Step>
+  /** Returns the steps. `disks` and `clocks` are true if this machine can fill disks and set clocks. */
+  steps: (means: { disks: boolean; clocks: boolean }) => Iterable<Step>
+  /** The time for which orders are not paid at the end, after all other faults. */
+  unpaidMs: number
   onProgress: (line: string) => void
 }
 
@@ -28,9 +31,9 @@ const patienceMs = 120_000
 
 /** Loads the system and runs the steps. Returns when every client has its answer. */
 export async function breakIt(
-  { seed, rate, minutes, steps, onProgress }: BreakOptions,
+  { seed, rate, minutes, steps, unpaidMs, onProgress }: BreakOptions,
   { book, ...breakable }: Breakable & { book: Book },
-): Promise<{ load: LoadReport; faults: FaultReport[] }> {
+): Promise<{ load: LoadReport; faults: FaultReport[]; calmAt: number }> {
   const { cluster, supervisor, disks } = breakable
   const tally = createTally()
   const probe = createProbe(cluster, book, seed)
@@ -43,10 +46,10 @@ export async function breakIt(
   onProgress(`load: ${rate} orders/s through HTTP and ${rate}/s from outside`)
 
   const faults: FaultReport[] = []
-  let seconds = 0
+  let [seconds, calmAt] = [0, Number.NaN]
   try {
     await delay(warmUpMs)
-    for (const step of steps(disks !== undefined)) {
+    for (const step of steps({ disks: disks !== undefined, clocks: cluster.clocks !== undefined })) {
       if (Date.now() - startedAt > minutes * 60_000) break
       const what = step.faults.map(describeFault).join(', and ')
       onProgress(what)
@@ -65,6 +68,10 @@ export async function breakIt(
       })
       await delay(step.restMs)
     }
+    calmAt = Date.now()
+    onProgress('payment-service is stopped, and orders expire')
+    const members = cluster.members.filter((member) => isReplicaOf(member, 'payment-service'))
+    await inflict({ faults: [{ kind: 'kill', members, ms: unpaidMs }], apartMs: 0, restMs: 0 }, breakable)
     seconds = (Date.now() - startedAt) / 1_000
     onProgress('load: begins no more orders, and waits for the last answers')
     overAt = Date.now() + patienceMs
@@ -75,7 +82,7 @@ export async function breakIt(
     await Promise.all([http.end(), outside.end()])
   }
   const counts = { http: http.begun(), outside: outside.begun(), answers: tally.counts() }
-  return { load: { seconds, ...counts, brokerFailures: outside.failures() }, faults }
+  return { load: { seconds, ...counts, brokerFailures: outside.failures() }, faults, calmAt }
 
   async function behindNow(): Promise<number | undefined> {
     return await readBacklog(cluster.kafka).then(

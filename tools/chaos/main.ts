@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { unmountBelow } from '@orderflow/service-kit/testing'
 import { CliError, localFolder, timed } from '@orderflow/stack/base'
 import { provision } from '@orderflow/stack/machine'
+import type { BreakOptions } from './break-it.ts'
 import { faultNames, schedule } from './faults/schedule.ts'
+import { lateMs } from './ledger/expiries.ts'
 import { createRandom } from './load/random.ts'
 import { formatReport } from './report/format.ts'
 import { isClean } from './report/report.ts'
@@ -13,6 +15,9 @@ import { chaosSettings } from './settings.ts'
 
 const freezeMs = 30_000
 const lockMs = 10_000
+const paymentWithinMs = 30_000
+/** Longer than the largest delay of an expiry, so that a larger delay is noticed. */
+const unpaidMs = paymentWithinMs + lateMs + 5_000
 
 async function main(): Promise<void> {
   const settings = chaosSettings(process.env)
@@ -30,9 +35,9 @@ async function main(): Promise<void> {
   }
   await provision({ store, onProgress })
   mkdirSync(folder, { recursive: true })
-  const targets = { replicas, store, brokers, disks: true, freezeMs, lockMs }
-  const steps = (disks: boolean) => schedule(createRandom(seed, 'faults'), { ...targets, disks })
-  const report = await runChaos({ ...settings, folder, steps, onProgress })
+  const targets = { replicas, store, brokers, paymentWithinMs, disks: true, clocks: true, freezeMs, lockMs }
+  const steps: BreakOptions['steps'] = (means) => schedule(createRandom(seed, 'faults'), { ...targets, ...means })
+  const report = await runChaos({ ...settings, folder, paymentWithinMs, steps, unpaidMs, onProgress })
   console.log(`\n${formatReport(report)}\n${reportFile(folder)}`)
   const done = new Set(report.faults.flatMap(({ names }) => names))
   const others = faultNames(targets).filter((name) => !done.has(name))

@@ -9,6 +9,7 @@ import { supervise } from './cluster/supervisor.ts'
 import { settle } from './faults/backlog.ts'
 import { audit } from './ledger/audit.ts'
 import { openBook } from './ledger/book.ts'
+import { countExpiries, lateMs } from './ledger/expiries.ts'
 import { readApi } from './ledger/read-api.ts'
 import { readLog } from './ledger/read-log.ts'
 import { readStores, storedPrefixes } from './ledger/read-stores.ts'
@@ -37,9 +38,10 @@ export async function runChaos(options: ChaosOptions): Promise<Report> {
   })
 
   async function count(): Promise<Report> {
-    const broken = await breakIt(options, { ...site, supervisor, book })
+    const { calmAt, ...broken } = await breakIt(options, { ...site, supervisor, book })
     await cluster.ready()
     const behind = await settle(cluster.kafka, onProgress)
+    const auditedAt = Date.now()
     onProgress('ledger: reading the log')
     await readLog(cluster.kafka, book)
     onProgress('ledger: reading the lists of the services page by page')
@@ -49,8 +51,10 @@ export async function runChaos(options: ChaosOptions): Promise<Report> {
       return [service, cluster.store.documents(service, prefix)] as const
     })
     await readStores(Object.fromEntries(stored), book)
-    const findings = audit(book, { views: ['api', 'store'], approveUpTo })
-    return makeReport({ ...options, ...broken, machine, behind }, book, findings)
+    const expiry = { withinMs: options.paymentWithinMs, lateMs, calmAt, auditedAt }
+    const findings = audit(book, { views: ['api', 'store'], approveUpTo, expiry })
+    const expiries = countExpiries(book, expiry)
+    return makeReport({ ...options, ...broken, machine, behind, expiries }, book, findings)
   }
 
   let isKept = true

@@ -18,7 +18,7 @@ export interface ChaosSettings {
 export function chaosSettings(env: NodeJS.ProcessEnv): ChaosSettings {
   return {
     seed: seed(env.SEED),
-    minutes: number('MINUTES', env.MINUTES, 10, 0.1, 24 * 60),
+    minutes: number('MINUTES', env.MINUTES, 12, 0.1, 24 * 60),
     rate: number('RATE', env.RATE, 200, 1, 5_000),
     replicas: number('REPLICAS', env.REPLICAS, 2, 1, 2),
     store: store(env.STORE),
@@ -54,6 +54,6 @@ function brokers(text = ''): Brokers {
 
 function usage(name: string, text: string, rule: string): CliError {
   return new CliError('usage', `${name}: ${JSON.stringify(text)} is not ${rule}`, {
-    nextStep: 'for example: make -C tools chaos MINUTES=10 SEED=1 RATE=100',
+    nextStep: 'for example: make -C tools chaos MINUTES=12 SEED=1 RATE=100',
   })
 }

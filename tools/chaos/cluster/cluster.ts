@@ -33,6 +33,7 @@ import {
   waitUntil,
 } from '@orderflow/stack/internals'
 import { topics } from '@orderflow/stack/operate'
+import { type Clocks, findClocks } from './clocks.ts'
 import { createNetwork, type Network } from './network.ts'
 import { createStore, type Store } from './store.ts'
 
@@ -59,6 +60,8 @@ export interface Cluster {
   replicated(): Promise<void>
   /** Deletes the log of a broker that does not run. Prepares the broker to start with an empty one. */
   loseDisk(broker: Member): Promise<void>
+  /** The clocks of the services; undefined if this machine cannot set them. */
+  clocks: Clocks | undefined
 }
 
 const goneTimeoutMs = 30_000
@@ -67,11 +70,16 @@ const ending: readonly NodeJS.Signals[] = ['SIGKILL', 'SIGTERM', 'SIGINT']
 const serverNames: readonly Member[] = [...brokerNames({ brokers: 3 }), 'postgresql']
 export const isServer = (member: Member) => serverNames.includes(member)
 
-/**
- * Starts a cluster in a claimed folder, with the store in `state/` and the logs of Kafka in `data/`.
- * @param replicas the number of replicas of each service, 1 or 2
- */
-export async function startCluster(folder: string, replicas: number, servers: Servers): Promise<Cluster> {
+export interface ClusterOptions extends Servers {
+  /** The number of replicas of each service, 1 or 2. */
+  replicas: number
+  /** The time within which an order must be paid. */
+  paymentWithinMs: number
+}
+
+/** Starts a cluster in a claimed folder, with the store in `state/` and the logs of Kafka in `data/`. */
+export async function startCluster(folder: string, options: ClusterOptions): Promise<Cluster> {
+  const { replicas, paymentWithinMs, ...servers } = options
   const ports = await freePorts()
   const store = createStore(servers.store, join(folder, 'state'), ports.postgresql)
   const plan = await createPlan(folder, ports, servers)
@@ -85,10 +93,16 @@ export async function startCluster(folder: string, replicas: number, servers: Se
   const portsOfBrokers = Object.fromEntries(brokers.map((name) => [name, brokerPorts(ports, name)]))
   const network = await createNetwork(names, portsOfBrokers, store.server?.address)
 
+  const clocks = findClocks(folder)
+  const settings = { 'order-service': { Orders__PaymentWithin: String(paymentWithinMs / 60_000) } }
+  const envOf = (name: string, replica: Member) => ({
+    ...settings[name as keyof typeof settings],
+    ...clocks?.env(replica),
+  })
   const specs = new Map([
     ...brokers.map((name) => [name, brokerSpec(plan, name, network)] as const),
     ...(store.server ? [['postgresql', store.server.spec] as const] : []),
-    ...plans.flatMap((each, index) => replicaSpecs(each, index, store, network)),
+    ...plans.flatMap((each, index) => replicaSpecs(each, index, store, network, envOf)),
   ])
   const members = [...specs.keys()]
   const kafka = kafkaOf(plan)
@@ -145,6 +159,7 @@ export async function startCluster(folder: string, replicas: number, servers: Se
       rmSync(join(dataFolder(folder), broker), { recursive: true })
       await prepareKafka(plan, broker)
     },
+    clocks,
   }
   const prepareBrokers = async () => {
     for (const name of brokers) await prepareKafka(plan, name)
@@ -173,8 +188,17 @@ function brokerSpec(plan: Plan, name: Member, { brokerSettings }: Network): Proc
   return { ...spec, args: [...spec.args, ...settings] }
 }
 
-/** Returns the specs of a replica’s processes, which use a network of their own. */
-function replicaSpecs(plan: Plan, index: number, store: Store, network: Network): [Member, ProcessSpec][] {
+/**
+ * Returns the specs of a replica’s processes, which use a network of their own.
+ * @param envOf returns further variables of a service’s replica
+ */
+function replicaSpecs(
+  plan: Plan,
+  index: number,
+  store: Store,
+  network: Network,
+  envOf: (service: string, replica: Member) => Record<string, string>,
+): [Member, ProcessSpec][] {
   const specs = processSpecs(plan)
   return storedServices.flatMap((service) => {
     const replica = replicaName(service.name, index)
@@ -182,7 +206,7 @@ function replicaSpecs(plan: Plan, index: number, store: Store, network: Network)
     const state = { State__ConnectionString: store.connectionString(service.name, network.storeOf(replica)) }
     const [own, sidecar] = [entryOf(specs, service.name), entryOf(specs, sidecarOf(service))]
     return [
-      { ...own, name: replica, env: { ...own.env, ...stream } },
+      { ...own, name: replica, env: { ...own.env, ...stream, ...envOf(service.name, replica) } },
       { ...sidecar, name: replicaName(sidecar.name, index), env: { ...sidecar.env, ...stream, ...state } },
     ].map((spec): [Member, ProcessSpec] => [spec.name, spec])
   })

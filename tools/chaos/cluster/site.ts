@@ -1,12 +1,11 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type Disk, mountDisk, unmountBelow } from '@orderflow/service-kit/testing'
-import { claimFolder, hasDeadOwner, releaseFolder, type Servers, stopStack } from '@orderflow/stack/internals'
-import { type Cluster, startCluster } from './cluster.ts'
+import { claimFolder, hasDeadOwner, releaseFolder, stopStack } from '@orderflow/stack/internals'
+import { type Cluster, type ClusterOptions, startCluster } from './cluster.ts'
 
-export interface SiteOptions extends Servers {
+export interface SiteOptions extends ClusterOptions {
   folder: string
-  replicas: number
   onProgress: (line: string) => void
 }
 
@@ -21,7 +20,7 @@ export interface Site {
 const dataFolders = ['data', 'state']
 
 /** Starts a cluster in its own folder, on small disks if this user may mount them. */
-export async function openSite({ folder, replicas, store, brokers, onProgress }: SiteOptions): Promise<Site> {
+export async function openSite({ folder, onProgress, ...options }: SiteOptions): Promise<Site> {
   for (const dead of [folder, ...beside(folder)].filter(hasDeadOwner)) unmountBelow(dead)
   await claimFolder(folder)
   for (const name of ['state', 'kept']) rmSync(join(folder, name), { recursive: true, force: true })
@@ -37,9 +36,12 @@ export async function openSite({ folder, replicas, store, brokers, onProgress }:
   }
   try {
     onProgress(
-      `starting Kafka and the services with their sidecars (replicas: ${replicas}, store: ${store}, brokers: ${brokers})`,
+      `starting Kafka and the services with their sidecars (replicas: ${options.replicas}, store: ${options.store}, brokers: ${options.brokers})`,
     )
-    return { cluster: await startCluster(folder, replicas, { store, brokers }), disks, close }
+    const cluster = await startCluster(folder, options)
+    if (!cluster.clocks)
+      onProgress('warning: no clocks jump in this run, because libfaketime is missing: apt-get install libfaketime')
+    return { cluster, disks, close }
   } catch (error) {
     await close(false)
     throw error

@@ -13,11 +13,12 @@ export interface Breakable {
 
 /** Runs the faults of a step, and restarts the stopped processes. */
 export async function inflict(step: Step, breakable: Breakable): Promise<void> {
-  const [first, second] = step.faults
-  await Promise.all([
-    inflictOne(first, breakable),
-    second && delay(step.apartMs).then(() => inflictOne(second, breakable)),
-  ])
+  await Promise.all(
+    step.faults.map(async (fault, index) => {
+      await delay(index * step.apartMs)
+      await inflictOne(fault, breakable)
+    }),
+  )
 }
 
 async function inflictOne(fault: Fault, { cluster, supervisor, disks }: Breakable): Promise<void> {
@@ -63,6 +64,11 @@ async function inflictOne(fault: Fault, { cluster, supervisor, disks }: Breakabl
       await disks?.[fault.disk].fill()
       await delay(fault.ms)
       await disks?.[fault.disk].relieve()
+      return
+    case 'clock':
+      for (const member of fault.members) cluster.clocks?.set(member, fault.seconds)
+      await delay(fault.ms)
+      for (const member of fault.members) cluster.clocks?.set(member, 0)
       return
     case 'restart all':
       return restartAll(cluster, supervisor)

@@ -11,6 +11,7 @@ export type Fault =
   | { kind: 'lose disk'; broker: Member; ms: number }
   | { kind: 'lock'; store: string; ms: number }
   | { kind: 'full disk'; disk: 'state' | 'kafka'; ms: number }
+  | { kind: 'clock'; members: Member[]; seconds: number; ms: number }
   | { kind: 'restart all' }
   | NetworkFault
 
@@ -22,9 +23,10 @@ export interface NetworkFault {
   ms: number
 }
 
-/** One fault, or two that overlap, and then a pause. */
+/** One fault, or several that overlap, and then a pause. */
 export interface Step {
-  faults: [Fault] | [Fault, Fault]
+  faults: [Fault, ...Fault[]]
+  /** The time between the beginnings of two faults. */
   apartMs: number
   restMs: number
 }
@@ -32,6 +34,8 @@ export interface Step {
 export interface Targets extends Servers {
   replicas: number
   disks: boolean
+  clocks: boolean
+  paymentWithinMs: number
   freezeMs: number
   lockMs: number
 }
@@ -39,17 +43,38 @@ export interface Targets extends Servers {
 const processes: readonly Member[] = storedServices.flatMap((service) => [service.name, sidecarOf(service)])
 
 /**
- * Generates steps without end: single faults, and a pair of faults after every second single fault. Each single fault occurs once before
- * any of them occurs again.
+ * Generates rounds of steps without end. Each round has each single fault once, and a pair of faults after every second single fault. It begins with
+ * orders that expire while the processes fail that let them expire.
  */
 export function* schedule(random: Random, targets: Targets): Generator<Step> {
   for (;;) {
+    yield expiries(random, targets)
     for (const [index, fault] of random.shuffle(allFaults(random, targets)).entries()) {
       yield { faults: [fault], apartMs: 0, restMs: random.between(2_000, 8_000) }
       if (index % 2 === 0) continue
       yield { faults: pair(random, targets), apartMs: random.between(0, 3_000), restMs: random.between(2_000, 8_000) }
     }
   }
+}
+
+function expiries(random: Random, targets: Targets): Step {
+  const { replicas, paymentWithinMs, clocks } = targets
+  const kill = (members: Member[], ms: number): Fault => ({ kind: 'kill', members, ms })
+  return {
+    faults: [
+      kill(replicasOf('payment-service', replicas), paymentWithinMs + random.between(15_000, 25_000)),
+      kill(someOf(random, 'order-service', replicas), random.between(0, 4_000)),
+      ...(clocks ? [clockFault(random, someOf(random, 'order-service', replicas))] : []),
+    ],
+    apartMs: random.between(0.3 * paymentWithinMs, 0.6 * paymentWithinMs),
+    restMs: random.between(2_000, 8_000),
+  }
+}
+
+/** The clock jumps by up to ten minutes, and later back. */
+function clockFault(random: Random, members: Member[]): Fault {
+  const seconds = random.pick([-1, 1]) * random.between(60, 600)
+  return { kind: 'clock', members, seconds, ms: random.between(5_000, 20_000) }
 }
 
 function allFaults(random: Random, targets: Targets): Fault[] {
@@ -60,7 +85,7 @@ function allFaults(random: Random, targets: Targets): Fault[] {
 }
 
 /** Returns the faults that may overlap with another fault. */
-function pairable(random: Random, { replicas, store, brokers, freezeMs, lockMs }: Targets): Fault[] {
+function pairable(random: Random, { replicas, store, brokers, clocks, freezeMs, lockMs }: Targets): Fault[] {
   const kill = (members: Member[]): Fault => ({ kind: 'kill', members, ms: random.between(0, 4_000) })
   const some = (name: Member) => someOf(random, name, replicas)
   return [
@@ -70,6 +95,7 @@ function pairable(random: Random, { replicas, store, brokers, freezeMs, lockMs }
     ...processes.map((name): Fault => ({ kind: 'freeze', members: some(name), ms: freezeMs })),
     ...storedServices.map(({ name }): Fault => ({ kind: 'lock', store: name, ms: lockMs })),
     cutOff(random, replicas, 'kafka'),
+    ...(clocks ? storedServices.map(({ name }) => clockFault(random, some(name))) : []),
     ...(store === 'sqlite' ? [] : serverFaults(random, replicas)),
   ]
 }
@@ -123,6 +149,7 @@ function targetsOf(fault: Fault): string[] {
   switch (fault.kind) {
     case 'kill':
     case 'freeze':
+    case 'clock':
       // Kafka survives the loss of one broker at a time.
       return fault.members.map((member) => (isBroker(member) ? 'a broker' : member))
     case 'lose disk':
@@ -152,6 +179,8 @@ export function faultName(fault: Fault): string {
     case 'kill':
     case 'freeze':
       return `${fault.kind} ${nameOf(fault.members[0] ?? '')}`
+    case 'clock':
+      return `clock of ${nameOf(fault.members[0] ?? '')}`
     case 'restart':
       return `restart ${fault.member}`
     case 'lose disk':
@@ -178,6 +207,8 @@ export function describeFault(fault: Fault): string {
     case 'kill':
     case 'freeze':
       return `${fault.kind} ${fault.members.join(' and ')}${seconds}`
+    case 'clock':
+      return `clock of ${fault.members.join(' and ')} jumps by ${fault.seconds} s for${seconds}`
     case 'cut':
     case 'half-open':
     case 'slow':

@@ -3,7 +3,10 @@ import { expect } from 'chai'
 import { createRandom } from '../load/random.ts'
 import { describeFault, faultName, faultNames, type Step, schedule, type Targets } from './schedule.ts'
 
-const targets: Targets = { replicas: 2, store: 'sqlite', brokers: 1, disks: true, freezeMs: 30_000, lockMs: 10_000 }
+const targets: Targets = {
+  ...{ replicas: 2, store: 'sqlite', brokers: 1, disks: true, clocks: true },
+  ...{ paymentWithinMs: 30_000, freezeMs: 30_000, lockMs: 10_000 },
+}
 function take(count: number, seed: string, changes: Partial<Targets> = {}): Step[] {
   const steps = schedule(createRandom(seed), { ...targets, ...changes })
   return Array.from({ length: count }, () => steps.next().value)
@@ -14,7 +17,7 @@ const alone = (steps: Step[]) => steps.filter(({ faults }) => faults.length === 
 const processes = storedServices.flatMap((service) => [service.name, sidecarOf(service)])
 const every = [
   ...processes.flatMap((name) => [`freeze ${name}`, `kill ${name}`]),
-  ...storedServices.map(({ name }) => `lock store of ${name}`),
+  ...storedServices.flatMap(({ name }) => [`lock store of ${name}`, `clock of ${name}`]),
   'cut off kafka',
   'full disk of kafka',
   'full disk of state',
@@ -39,7 +42,7 @@ describe('the schedule of faults', () => {
 
   it('contains every single fault once before any of them occurs again, with pairs of faults in between', () => {
     const pairsInARound = Math.floor(every.length / 2)
-    const steps = take(2 * (every.length + pairsInARound), 'a')
+    const steps = take(2 * (1 + every.length + pairsInARound), 'a')
     const [first, second] = [alone(steps).slice(0, every.length), alone(steps).slice(every.length)]
     expect(first.map(faultName).sort()).to.deep.equal(every)
     expect(second.map(faultName).sort()).to.deep.equal(every)
@@ -47,8 +50,28 @@ describe('the schedule of faults', () => {
     expect(faultNames(targets).sort()).to.deep.equal(every)
   })
 
+  it('begins each round with orders that expire, while order-service is killed and its clock jumps', () => {
+    const beginnings = take(400, 'a').filter(({ faults }) => faults.length > 2)
+    expect(beginnings.length).to.be.above(10)
+    const jumps = new Set<number>()
+    for (const { faults, apartMs } of beginnings) {
+      expect(faults.map(faultName)).to.deep.equal([
+        'kill payment-service',
+        'kill order-service',
+        'clock of order-service',
+      ])
+      const [outage] = faults as unknown as [{ members: string[]; ms: number }]
+      expect(outage.members).to.deep.equal(['payment-service', 'payment-service-2'])
+      expect(outage.ms).to.be.above(targets.paymentWithinMs)
+      expect(2 * apartMs).to.be.below(outage.ms)
+      for (const fault of faults) if ('seconds' in fault) jumps.add(Math.sign(fault.seconds))
+    }
+    expect(jumps).to.deep.equal(new Set([-1, 1]))
+    expect(take(1, 'a', { clocks: false })[0]?.faults).to.have.length(2)
+  })
+
   it('never uses the same process in both faults of a pair', () => {
-    for (const { faults } of take(600, 'a')) {
+    for (const { faults } of take(600, 'a').filter(({ faults }) => faults.length === 2)) {
       const members = faults.flatMap((fault) => ('members' in fault ? fault.members : []))
       expect(new Set(members).size).to.equal(members.length)
     }
@@ -91,7 +114,7 @@ describe('the schedule of faults', () => {
       )
       expect(new Set(links).size).to.equal(links.length)
       const names = faults.map(faultName).join()
-      expect(/lock/.test(names) && /postgresql/.test(names), names).to.equal(false)
+      expect(/\block/.test(names) && /postgresql/.test(names), names).to.equal(false)
     }
   })
 
@@ -107,9 +130,9 @@ describe('the schedule of faults', () => {
   })
 
   it('uses only available replicas, disks and servers', () => {
-    const steps = take(300, 'a', { replicas: 1, disks: false })
+    const steps = take(300, 'a', { replicas: 1, disks: false, clocks: false })
     const all = steps.flatMap(({ faults }) => faults)
-    expect(new Set(all.map(faultName))).to.deep.equal(new Set(every.filter((fault) => !fault.startsWith('full'))))
+    expect(new Set(all.map(faultName))).to.deep.equal(new Set(every.filter((fault) => !/^(full|clock)/.test(fault))))
     expect(all.flatMap((fault) => ('members' in fault ? fault.members : [])).join()).not.to.contain('-2')
   })
 })

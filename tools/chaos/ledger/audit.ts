@@ -1,5 +1,6 @@
 import type { Book, View } from './book.ts'
 import { checks, differences, type Kind } from './checks.ts'
+import { type Expiry, expiryChecks } from './expiries.ts'
 
 /** A result of the audit that should not exist. */
 export interface Finding {
@@ -14,12 +15,15 @@ export interface Finding {
 export interface AuditOptions {
   views: View[]
   approveUpTo: number
+  /** If it is missing, expired orders are not checked. */
+  expiry?: Expiry
 }
 
-export function audit(book: Book, { views, approveUpTo }: AuditOptions): Finding[] {
-  const questions = [...checks, ...(views.length > 1 ? differences : [])]
+export function audit(book: Book, { views, approveUpTo, expiry }: AuditOptions): Finding[] {
+  const questions = [...checks, ...(expiry ? expiryChecks : []), ...(views.length > 1 ? differences : [])]
   const findings = questions.flatMap(({ kind, what, sql }): Finding[] => {
-    const ask = (view: View | null) => book.query<{ id: string }>(sql, { view, approveUpTo }).map(({ id }) => id)
+    const ask = (view: View | null) =>
+      book.query<{ id: string }>(sql, { view, approveUpTo, ...expiry }).map(({ id }) => id)
     if (!sql.includes(':view')) return [{ kind, what, ids: ask(null) }]
     return views.map((view) => ({ kind, what, view, ids: ask(view) }))
   })

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { audit, evidence, totals } from './audit.ts'
 import { type DeadLetter, type LoggedEvent, openBook, type StoredOrder, type StoredPayment } from './book.ts'
 import { checks, differences } from './checks.ts'
+import { countExpiries, type Expiry, expiryChecks } from './expiries.ts'
 
 interface Placed {
   name: string
@@ -11,9 +12,13 @@ interface Placed {
   accepted?: boolean
   gaveUp?: boolean
   cancel?: 'asked' | 'accepted'
+  at?: number
 }
 
-/** Builds a correct world: orders that are paid, refunded, rejected, and cancelled before the charge. */
+const second = 1_000
+const expiry: Expiry = { withinMs: 30 * second, lateMs: 40 * second, calmAt: 100 * second, auditedAt: 300 * second }
+
+/** Builds a correct world: orders that are paid, refunded, rejected, cancelled before the charge, and expired. */
 function healthyWorld() {
   const placed: Placed[] = [
     { name: 'http 1', source: 'http', total: 10, id: 'a', accepted: true },
@@ -23,15 +28,17 @@ function healthyWorld() {
     // The request for this order got no answer, but the order is in the log. So it must be stored and paid like all others.
     { name: 'http 3', source: 'http', total: 50, id: 'e' },
     { name: 'http 4', source: 'http', total: 60, id: 'f' },
+    { name: 'http 5', source: 'http', total: 70, id: 'g', accepted: true, at: 50 * second },
+    { name: 'outside 3', source: 'outside', total: 80, id: 'h', accepted: true },
   ]
   let offset = 0n
-  const event = (topic: string, name: string, orderId: string, amount?: number): LoggedEvent => {
+  const event = (topic: string, name: string, orderId: string, amount?: number, at = Number(offset)): LoggedEvent => {
     offset += 1n
-    const told = { topic, partition: 0, offset, name, orderId, eventId: `${name} ${orderId}` }
+    const told = { topic, partition: 0, offset, name, orderId, eventId: `${name} ${orderId}`, at }
     return { ...told, digest: `${name} ${orderId}`, ...(amount !== undefined && { amount }) }
   }
   const poison = (topic: string, name: string, at: bigint): LoggedEvent => {
-    return { topic, partition: 1, offset: at, digest: name, poison: name }
+    return { topic, partition: 1, offset: at, digest: name, poison: name, at: 1 }
   }
   const events = [
     event('orderevents', 'OrderCreated', 'a', 10),
@@ -49,6 +56,19 @@ function healthyWorld() {
     event('paymentevents', 'PaymentRejected', 'c', 10_001),
     event('paymentevents', 'PaymentRejected', 'd', 40),
     event('paymentevents', 'PaymentApproved', 'e', 50),
+    // The announcement of a request's event was late. The order then expires, and is cancelled.
+    event('orderevents', 'OrderCreated', 'g', 70, 60 * second),
+    event('orderevents', 'OrderReminded', 'g', undefined, 65 * second),
+    event('deadlines', 'DeadlinePassed', 'g', undefined, 80 * second),
+    event('orderevents', 'OrderExpired', 'g', 70, 81 * second),
+    event('orderevents', 'OrderExpired', 'g', 70, 82 * second),
+    event('paymentevents', 'PaymentRejected', 'g', 70, 83 * second),
+    event('orderevents', 'OrderCancelled', 'g', undefined, 84 * second),
+    // The publisher of this order repeats it. A fault delays its expiry, and a payment of another replica wins.
+    event('orderevents', 'OrderCreated', 'h', 80, 70 * second),
+    event('orderevents', 'OrderCreated', 'h', 80, 90 * second),
+    event('orderevents', 'OrderExpired', 'h', 80, 150 * second),
+    event('paymentevents', 'PaymentApproved', 'h', 80, 151 * second),
     poison('orderevents', 'poison 1', 1n),
     poison('paymentevents', 'poison 2', 1n),
   ]
@@ -67,6 +87,8 @@ function healthyWorld() {
     { id: 'c', name: 'outside 1', total: 10_001, status: 'PaymentRejected', charged: 10_001 },
     { id: 'd', name: 'outside 2', total: 40, status: 'Cancelled', charged: 40 },
     { id: 'e', name: 'http 3', total: 50, status: 'Paid', charged: 50 },
+    { id: 'g', name: 'http 5', total: 70, status: 'Cancelled', charged: 70 },
+    { id: 'h', name: 'outside 3', total: 80, status: 'Paid', charged: 80 },
   ]
   const payments: StoredPayment[] = [
     { id: 'pa', orderId: 'a', amount: 10, status: 'Approved' },
@@ -74,6 +96,8 @@ function healthyWorld() {
     { id: 'pc', orderId: 'c', amount: 10_001, status: 'Rejected' },
     { id: 'pd', orderId: 'd', amount: 40, status: 'Rejected' },
     { id: 'pe', orderId: 'e', amount: 50, status: 'Approved' },
+    { id: 'pg', orderId: 'g', amount: 70, status: 'Rejected' },
+    { id: 'ph', orderId: 'h', amount: 80, status: 'Approved' },
   ]
   const sent = [
     { name: 'poison 1', topic: 'orderevents', accepted: true },
@@ -89,8 +113,8 @@ type World = ReturnType<typeof healthyWorld>
 
 function bookOf(world: World) {
   const book = openBook({ orderevents: ['order-service', 'payment-service'], paymentevents: ['order-service'] })
-  for (const { name, source, total, id, accepted, gaveUp, cancel } of world.placed) {
-    book.attempted({ name, source, total, ...(source === 'outside' && { id }) })
+  for (const { name, source, total, id, accepted, gaveUp, cancel, at = 0 } of world.placed) {
+    book.attempted({ name, source, total, at, ...(source === 'outside' && { id }) })
     if (accepted) book.accepted(name, id)
     if (gaveUp) book.gaveUp(name)
     if (cancel) book.cancelAttempted(name)
@@ -110,7 +134,7 @@ function bookOf(world: World) {
   return book
 }
 
-const auditOf = (world: World) => audit(bookOf(world), { views: ['api', 'store'], approveUpTo: 10_000 })
+const auditOf = (world: World) => audit(bookOf(world), { views: ['api', 'store'], approveUpTo: 10_000, expiry })
 
 function remove<T>(list: T[], isMeant: (item: T) => boolean): void {
   const kept = list.filter((item) => !isMeant(item))
@@ -210,7 +234,7 @@ const mishaps: [finding: string, ids: string[], mishap: (world: World) => void][
   [
     'wrong: an invalid record that is not poison',
     ['orderevents 2:7'],
-    ({ events }) => events.push({ topic: 'orderevents', partition: 2, offset: 7n, digest: '' }),
+    ({ events }) => events.push({ topic: 'orderevents', partition: 2, offset: 7n, digest: '', at: 1 }),
   ],
   ['wrong: an order that was never placed', ['e'], ({ orders }) => change(orders, withId('e'), { name: 'somebody' })],
   [
@@ -254,6 +278,56 @@ const mishaps: [finding: string, ids: string[], mishap: (world: World) => void][
     'wrong: a cancellation that was never requested',
     ['a'],
     ({ events, event }) => events.push(event('orderevents', 'OrderCancelled', 'a')),
+  ],
+  [
+    'duplicated: several announced reminders, expiries or cancellations of one order',
+    ['g'],
+    ({ events, event }) => events.push({ ...event('orderevents', 'OrderExpired', 'g', 70, 85_000), digest: 'other' }),
+  ],
+  [
+    'duplicated: several announced reminders, expiries or cancellations of one order',
+    ['g'],
+    ({ events, event }) => events.push({ ...event('orderevents', 'OrderReminded', 'g', 70, 85_000), digest: 'other' }),
+  ],
+  [
+    'duplicated: several announced reminders, expiries or cancellations of one order',
+    ['g'],
+    ({ events, event }) => events.push({ ...event('orderevents', 'OrderCancelled', 'g', 70, 85_000), digest: 'other' }),
+  ],
+  [
+    'wrong: a paid order that time has cancelled',
+    ['h'],
+    ({ events, event }) => events.push(event('orderevents', 'OrderCancelled', 'h', undefined, 152 * second)),
+  ],
+  [
+    'wrong: an order whose expiry or reminder was early',
+    ['g'],
+    ({ placed }) => change(placed, withId('g'), { at: 51_001 }),
+  ],
+  [
+    'wrong: an order whose expiry or reminder was early',
+    ['g'],
+    ({ events }) => change(events, told('OrderReminded', 'g'), { at: 64_999 }),
+  ],
+  [
+    'wrong: an order whose expiry or reminder was early',
+    ['h'],
+    ({ events }) => change(events, told('OrderExpired', 'h'), { at: 99_999 }),
+  ],
+  [
+    'stuck: an order that was open too long after its deadline',
+    ['h'],
+    ({ events }) => {
+      change(events, told('OrderExpired', 'h'), { at: 161_000 })
+      change(events, told('PaymentApproved', 'h'), { at: 162_000 })
+    },
+  ],
+  [
+    'stuck: an order that was open too long after its deadline',
+    ['a'],
+    ({ events }) => {
+      remove(events, told('PaymentApproved', 'a'))
+    },
   ],
   [
     'wrong: a dead letter of a valid record',
@@ -308,8 +382,17 @@ describe('the ledger', () => {
   }
 
   it('tests each check with an error in the test data', () => {
-    const questions = [...checks, ...differences].map(({ kind, what }) => `${kind}: ${what}`)
+    const questions = [...checks, ...expiryChecks, ...differences].map(({ kind, what }) => `${kind}: ${what}`)
     expect(new Set(mishaps.map(([finding]) => finding))).to.deep.equal(new Set(questions))
+  })
+
+  it('counts the expired orders, and the largest delay after the end of all faults', () => {
+    const world = healthyWorld()
+    expect(countExpiries(bookOf(world), expiry)).to.deep.equal({ expired: 2, calm: 1, mostLateMs: 30 * second })
+    const all = { ...expiry, calmAt: 0 }
+    expect(countExpiries(bookOf(world), all)).to.deep.equal({ expired: 2, calm: 2, mostLateMs: 30 * second })
+    remove(world.events, ({ name }) => name === 'OrderExpired')
+    expect(countExpiries(bookOf(world), all)).to.deep.equal({ expired: 0, calm: 0, mostLateMs: 0 })
   })
 
   it('finds a document that is missing in only one source of documents', () => {

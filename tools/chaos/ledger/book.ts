@@ -9,6 +9,8 @@ export interface Attempt {
   total: number
   /** The id of an HTTP order becomes known with the answer. */
   id?: string
+  /** The time of the first attempt, in milliseconds since 1970; now by default. */
+  at?: number
 }
 
 /** The fields of a record in the log that the ledger needs. */
@@ -22,6 +24,8 @@ export interface LoggedEvent {
   amount?: number
   digest: string
   poison?: string
+  /** The time at which the broker appended the record, in milliseconds since 1970. */
+  at: number
 }
 
 export interface DeadLetter {
@@ -76,13 +80,13 @@ export function openBook(consumers: Record<string, string[]>, file = ':memory:')
   const addConsumer = writer('INSERT INTO consumer VALUES (?, ?)')
   for (const [topic, apps] of Object.entries(consumers)) for (const app of apps) addConsumer(topic, app)
 
-  const addAttempt = writer('INSERT OR IGNORE INTO attempt (name, source, total, id) VALUES (?, ?, ?, ?)')
-  const addEvent = writer('INSERT INTO event VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)')
+  const addAttempt = writer('INSERT OR IGNORE INTO attempt (name, source, total, id, at) VALUES (?, ?, ?, ?, ?)')
+  const addEvent = writer('INSERT INTO event VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
   const addDeadLetter = writer('INSERT INTO dead_letter VALUES (?, ?, ?, ?, ?, ?)')
   const addOrder = writer('INSERT INTO stored_order VALUES (?, ?, ?, ?, ?, ?)')
   const addPayment = writer('INSERT INTO stored_payment VALUES (?, ?, ?, ?, ?)')
   return {
-    attempted: ({ name, source, total, id }: Attempt) => addAttempt(name, source, total, id),
+    attempted: ({ name, source, total, id, at = Date.now() }: Attempt) => addAttempt(name, source, total, id, at),
     /** Records the acceptance of an order: an answer of 201 or 202, or the broker’s acknowledgement. */
     accepted: writer('UPDATE attempt SET accepted = 1, id = ?2 WHERE name = ?1') as (name: string, id: string) => void,
     /** Records something that no fault explains. */
@@ -94,8 +98,8 @@ export function openBook(consumers: Record<string, string[]>, file = ':memory:')
     poisonAttempted: writer('INSERT INTO poison (name, topic) VALUES (?, ?)') as (name: string, topic: string) => void,
     poisonAccepted: writer('UPDATE poison SET accepted = 1 WHERE name = ?') as (name: string) => void,
 
-    logged: ({ topic, partition, offset, name, eventId, orderId, amount, digest, poison }: LoggedEvent) =>
-      addEvent(topic, partition, offset, name, eventId, orderId, amount, digest, poison),
+    logged: ({ topic, partition, offset, name, eventId, orderId, amount, digest, poison, at }: LoggedEvent) =>
+      addEvent(topic, partition, offset, name, eventId, orderId, amount, digest, poison, at),
     deadLetter: ({ id, app, topic, partition, offset, reason }: DeadLetter) =>
       addDeadLetter(id, app, topic, partition, offset, reason),
     order: (view: View, { id, name, total, status, charged }: StoredOrder) =>

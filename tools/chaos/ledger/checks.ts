@@ -72,6 +72,12 @@ const duplicated: Omit<Check, 'kind'>[] = [
       GROUP BY order_id HAVING count(DISTINCT digest) > 1`,
   },
   {
+    what: 'several announced reminders, expiries or cancellations of one order',
+    sql: `SELECT DISTINCT order_id AS id FROM told e WHERE name IN ('OrderReminded', 'OrderExpired', 'OrderCancelled')
+      AND NOT EXISTS (SELECT 1 FROM attempt a WHERE a.id = e.order_id AND a.cancel AND e.name = 'OrderCancelled')
+      GROUP BY order_id, name HAVING count(DISTINCT digest) > 1`,
+  },
+  {
     what: 'several dead letters of one record and app',
     sql: `SELECT topic || ' ' || part || ':' || offset AS id FROM dead_letter
       GROUP BY topic, part, offset, app HAVING count(DISTINCT id) > 1`,
@@ -147,7 +153,13 @@ const wrong: Omit<Check, 'kind'>[] = [
   {
     what: 'a cancellation that was never requested',
     sql: `SELECT DISTINCT a.id FROM attempt a JOIN told e ON e.order_id = a.id
-      WHERE e.name = 'OrderCancelled' AND a.cancel = 0`,
+      WHERE e.name = 'OrderCancelled' AND a.cancel = 0
+      AND NOT EXISTS (SELECT 1 FROM told x WHERE x.order_id = a.id AND x.name = 'OrderExpired')`,
+  },
+  {
+    what: 'a paid order that time has cancelled',
+    sql: `SELECT id FROM (${settled}) s WHERE payment_status <> 'Rejected' AND cancelled
+      AND NOT EXISTS (SELECT 1 FROM attempt a WHERE a.id = s.id AND a.cancel)`,
   },
   {
     what: 'a dead letter of a valid record',

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { deadLetterTopic, orderEvents, paymentEvents } from '@orderflow/envelope-schema'
+import { deadLetterTopic, deadlines, orderEvents, paymentEvents } from '@orderflow/envelope-schema'
 import { type LogRecord, openLog } from '@orderflow/kafka-log'
 import type { KafkaConnection } from '@orderflow/stack'
 import type { Book, DeadLetter, LoggedEvent } from './book.ts'
@@ -7,8 +7,9 @@ import type { Book, DeadLetter, LoggedEvent } from './book.ts'
 /** The header that marks a poison record for the ledger. Its value is the record’s name. */
 export const poisonHeader = 'test-poison'
 
-const deadTopics = [deadLetterTopic(orderEvents), deadLetterTopic(paymentEvents)]
-const topics = [orderEvents, paymentEvents, ...deadTopics]
+const eventTopics = [orderEvents, paymentEvents, deadlines]
+const deadTopics = eventTopics.map(deadLetterTopic)
+const topics = [...eventTopics, ...deadTopics]
 
 /** Reads the log up to its current end into the ledger. */
 export async function readLog(kafka: KafkaConnection, book: Book): Promise<void> {
@@ -27,14 +28,14 @@ export async function readLog(kafka: KafkaConnection, book: Book): Promise<void>
   }
 }
 
-function eventOf({ topic, partition, offset, key, value, headers }: LogRecord): LoggedEvent {
+function eventOf({ topic, partition, offset, key, value, headers, appendedAt: at }: LogRecord): LoggedEvent {
   const digest = createHash('sha256').update(value).digest('base64url').slice(0, 16)
-  const origin = { topic, partition, offset, digest }
+  const origin = { topic, partition, offset, digest, at }
   const poison = header(headers, poisonHeader)
   if (poison) return { ...origin, poison }
   const { Id: eventId, Name: name, Payload: payload } = parse(value)
   if (typeof name !== 'string') return origin
-  const { OrderId = key?.toString(), Total, Amount = Total } = (payload ?? {}) as Record<string, unknown>
+  const { EntityId = key?.toString(), OrderId = EntityId, Total, Amount = Total } = Object(payload)
   return {
     ...origin,
     name,

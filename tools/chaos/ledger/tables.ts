@@ -1,7 +1,7 @@
 export const tables = `
   CREATE TABLE consumer (topic TEXT, app TEXT);
   CREATE TABLE attempt (
-    name TEXT PRIMARY KEY, source TEXT, total REAL, id TEXT,
+    name TEXT PRIMARY KEY, source TEXT, total REAL, id TEXT, at INTEGER, -- at: milliseconds since 1970, as in event
     accepted INTEGER DEFAULT 0, gave_up INTEGER DEFAULT 0,
     cancel INTEGER DEFAULT 0 -- 1: asked for, 2: accepted
   ) WITHOUT ROWID;
@@ -9,7 +9,7 @@ export const tables = `
   CREATE TABLE surprise (what TEXT PRIMARY KEY) WITHOUT ROWID;
   CREATE TABLE event (
     topic TEXT, part INTEGER, offset INTEGER, name TEXT, event_id TEXT, order_id TEXT, amount REAL, digest TEXT,
-    poison TEXT,
+    poison TEXT, at INTEGER,
     PRIMARY KEY (topic, part, offset)
   ) WITHOUT ROWID;
   CREATE TABLE dead_letter (id TEXT, app TEXT, topic TEXT, part INTEGER, offset INTEGER, reason TEXT);

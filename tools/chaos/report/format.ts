@@ -60,7 +60,7 @@ function isWithinGoal({ accepted, paid, outsidePaid }: Recovery): boolean {
   return [accepted, paid, outsidePaid].every((ms) => ms !== undefined && ms <= goalMs)
 }
 
-function countTables({ counts }: Report): string {
+function countTables({ counts, expiries }: Report): string {
   const text = (...cells: (string | number)[]) => cells.map(String)
   const { asked, accepted, refunded } = counts.cancellations
   return [
@@ -68,7 +68,8 @@ function countTables({ counts }: Report): string {
       ['orders', 'attempted', 'accepted', 'in the log', 'stored', 'paid'],
       counts.orders.map((row) => text(row.source, row.attempted, row.accepted, row.inLog, row.stored, row.paid)),
     ),
-    `cancellations: ${asked} requested, ${accepted} accepted; refunds: ${refunded}\n`,
+    `cancellations: ${asked} requested, ${accepted} accepted; refunds: ${refunded}`,
+    `expired: ${expiries.expired}; ${expiries.calm} of them after all faults, up to ${(expiries.mostLateMs / 1_000).toFixed(1)} s late\n`,
     table(
       ['event', 'records', 'orders'],
       counts.events.map(({ name, records, orders }) => text(name, records, orders)),

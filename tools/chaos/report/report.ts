@@ -4,12 +4,13 @@ import type { Death } from '../cluster/supervisor.ts'
 import { evidence, type Finding, totals } from '../ledger/audit.ts'
 import type { Book } from '../ledger/book.ts'
 import type { Kind } from '../ledger/checks.ts'
+import type { ExpiryCounts } from '../ledger/expiries.ts'
 import { type Counts, countAll } from './counts.ts'
 import type { Recovery } from './recovery.ts'
 
 export interface FaultReport {
   what: string
-  /** One or two of `faultNames`. */
+  /** Some of `faultNames`. */
   names: string[]
   beganAt: Date
   /** The number of unhandled records at the end of the fault, or undefined if unknown. */
@@ -38,6 +39,7 @@ export interface Report {
   counts: Counts
   /** The number of unhandled records when offsets stopped moving. */
   behind: number
+  expiries: ExpiryCounts
   faults: FaultReport[]
   totals: Record<Kind, number>
   /** The number of ids of a finding, and the evidence for the first of these ids. */
@@ -70,13 +72,13 @@ export function silentSources({ counts }: Pick<Report, 'counts'>): string[] {
 const exampleCount = 20
 
 export function makeReport(
-  run: Pick<Report, 'machine' | 'seed' | 'rate' | 'replicas' | 'store' | 'load' | 'behind' | 'faults'>,
+  run: Pick<Report, 'machine' | 'seed' | 'rate' | 'replicas' | 'store' | 'load' | 'behind' | 'expiries' | 'faults'>,
   book: Book,
   findings: Finding[],
 ): Report {
-  const { machine, seed, rate, replicas, store, load, behind, faults } = run
+  const { machine, seed, rate, replicas, store, load, behind, expiries, faults } = run
   return {
-    ...{ machine, seed, rate, replicas, store, load, counts: countAll(book), behind, faults },
+    ...{ machine, seed, rate, replicas, store, load, counts: countAll(book), behind, expiries, faults },
     totals: totals(findings),
     findings: findings.map(({ kind, what, view, ids }) => ({
       finding: `${kind}: ${what}${view ? ` (${view})` : ''}`,
