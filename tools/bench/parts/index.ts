@@ -1,5 +1,6 @@
 import type { Part } from '../report/part.ts'
 import { compare } from './compare.ts'
+import { deadlinesPart as deadlines } from './deadlines.ts'
 import { gateway } from './gateway.ts'
 import { growth } from './growth.ts'
 import { key } from './key.ts'
@@ -19,6 +20,7 @@ export const parts = {
   growth,
   key,
   large,
+  deadlines,
   replicas,
   compare,
 } satisfies Record<string, Part>

@@ -52,6 +52,11 @@ const pictures: Record<PartName, Picture> = {
     unit: 'MiB',
     series: [{ column: 'payment-service' }, { column: 'sidecar' }, { column: 'Kafka' }],
   },
+  deadlines: {
+    title: 'Payments, and deadlines that are armed, fired and decided',
+    unit: 'per second',
+    series: [{ column: 'payments' }, { column: 'armed' }, { column: 'fired' }, { column: 'decided' }],
+  },
   replicas: {
     title: 'The longest wait of an event for its payment',
     unit: 's',

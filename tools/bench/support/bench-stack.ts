@@ -45,7 +45,7 @@ export interface BenchStack {
   launch: (specs: ProcessSpec[]) => void
   /** Stops processes with SIGTERM, in the given sequence. A service must end before its sidecar, because it announces its last events then. */
   stop: (specs: ProcessSpec[]) => Promise<void>
-  signal: (specs: ProcessSpec[], signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT') => void
+  signal: (specs: ProcessSpec[], signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT' | 'SIGUSR2') => void
   /**
    * Repeats `probe` until it returns undefined. A returned string names a missing condition.
    * @throws {CliError} when a process dies, or after `timeoutMs`

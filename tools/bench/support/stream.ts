@@ -10,6 +10,11 @@ export interface OutsideEvent {
   value: Buffer
 }
 
+/** A record, with the time at which the broker appended it, in milliseconds since 1970. */
+export interface AppendedEvent extends OutsideEvent {
+  at: number
+}
+
 export interface Stream {
   /** Publishes in batches, as an outside publisher does, and waits for each acknowledgement. */
   publish: (topic: string, events: Iterable<OutsideEvent>) => Promise<void>
@@ -17,8 +22,10 @@ export interface Stream {
   /** Returns the number of events that a group has not committed. Sidecars commit once a second. */
   lag: (topic: string, group: string) => Promise<number>
   /** Reads from the offsets of an earlier end, or from the beginning, to the present end. */
-  records: (topic: string, from?: bigint[]) => Promise<OutsideEvent[]>
+  records: (topic: string, from?: bigint[]) => Promise<AppendedEvent[]>
   keys: (topic: string, from?: bigint[]) => Promise<string[]>
+  /** Deletes all records of a topic. */
+  empty: (topic: string) => Promise<void>
   close: () => Promise<void>
 }
 
@@ -33,13 +40,13 @@ export function openStream(kafka: KafkaConnection): Stream {
   const ends = async (topic: string) =>
     (await withAdmin(kafka, (admin) => extentsOf(admin, [topic]))).map(({ end }) => end)
 
-  async function records(topic: string, from: bigint[] = []): Promise<OutsideEvent[]> {
+  async function records(topic: string, from: bigint[] = []): Promise<AppendedEvent[]> {
     const log = openLog(kafka)
     try {
       const spans = (await ends(topic)).map((end, partition) => ({ partition, start: from[partition] ?? 0n, end }))
-      const found: OutsideEvent[] = []
+      const found: AppendedEvent[] = []
       for await (const chunk of log.read(topic, spans))
-        for (const { key, value } of chunk) found.push({ key: key?.toString() ?? '', value })
+        for (const { key, value, appendedAt: at } of chunk) found.push({ key: key?.toString() ?? '', value, at })
       return found
     } finally {
       await log.close()
@@ -63,6 +70,15 @@ export function openStream(kafka: KafkaConnection): Stream {
 
     records,
     keys: async (...range) => (await records(...range)).map(({ key }) => key),
+
+    empty: (topic) =>
+      withAdmin(kafka, async (admin) => {
+        const partitions = (await extentsOf(admin, [topic])).map(({ partition, end: offset }) => ({
+          partition,
+          offset,
+        }))
+        await admin.deleteRecords({ topics: [{ name: topic, partitions }] })
+      }),
 
     close: () => producer.close(),
   }

@@ -163,7 +163,9 @@ describe('docs/performance.md', () => {
 
   const textsIn = (svg: string) => [...svg.matchAll(/>([^<>]+)<\/text>/g)].map(([, text]) => text)
 
-  for (const part of Object.keys(parts) as PartName[]) {
+  // The deadlines have no published measurement yet.
+  const published = (Object.keys(parts) as PartName[]).filter((part) => part !== 'deadlines')
+  for (const part of published) {
     it(`shows the tables, date and commit of docs/performance-findings.md: ${part}`, () => {
       expect(sectionIn(page, part).trim()).to.equal(pictureSection(part, findings).trim())
       expect(textsIn(read(`docs/performance/${part}.svg`))).to.deep.equal(
