@@ -37,6 +37,43 @@ const shown = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => exp
 type Position = { partition: number; offset: string }
 type Redelivered = Position & { topic: string; deliveries: number }
 
+/** Starts Prometheus for a stack, with alerts that wait for a shorter time. */
+async function watched({ folder }: LocalStack, ports: StackPorts): Promise<PrometheusApi> {
+  const file = join(folder, 'alerts.yml')
+  writeFileSync(file, shortened(rules))
+  await startPrometheus(folder, ports, { seconds: 1, rules: file, onProgress: () => {} })
+  const prometheus = prometheusAt(`http://127.0.0.1:${ports.prometheus}`)
+  await prometheus.scrapesAll()
+  return prometheus
+}
+
+describe('a stack with Prometheus, whose orders expire after seconds', () => {
+  const setting = 'Orders__PaymentWithin'
+  let stack: LocalStack
+  let prometheus: PrometheusApi
+  before(async () => {
+    process.env[setting] = '0.1'
+    const ports = await freePorts()
+    stack = await startStack({ folder: testFolder('observe-deadlines'), ports, detached: false })
+    prometheus = await watched(stack, ports)
+  })
+  after(async () => {
+    delete process.env[setting]
+    await stack?.stop()
+  })
+
+  it('reports late deadlines while the sidecar does not answer', async () => {
+    await stack.kill('payment-service', 'SIGSTOP')
+    await post<Order>(`${orderUrl(stack)}/v1/orders`, anOrder)
+    await stack.kill('order-sidecar', 'SIGSTOP')
+    // The metric is 0 until a minute after the minute of the deadline.
+    await prometheus.fires({ alertname: 'DeadlinesLate', service: 'order-service' }, 200_000)
+    await stack.kill('order-sidecar', 'SIGCONT')
+    await stack.kill('payment-service', 'SIGCONT')
+    await prometheus.resolves({ alertname: 'DeadlinesLate' })
+  })
+})
+
 describe('a stack with Prometheus', () => {
   let stack: LocalStack
   let ports: StackPorts
@@ -44,11 +81,7 @@ describe('a stack with Prometheus', () => {
   before(async () => {
     ports = await freePorts()
     stack = await startStack({ folder: testFolder('observe'), ports, detached: false })
-    const file = join(stack.folder, 'alerts.yml')
-    writeFileSync(file, shortened(rules))
-    await startPrometheus(stack.folder, ports, { seconds: 1, rules: file, onProgress: () => {} })
-    prometheus = prometheusAt(`http://127.0.0.1:${ports.prometheus}`)
-    await prometheus.scrapesAll()
+    prometheus = await watched(stack, ports)
   })
   after(() => stack?.stop())
 

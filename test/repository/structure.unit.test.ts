@@ -286,11 +286,13 @@ function withoutComments(text: string): string {
  */
 function namesPattern(): RegExp {
   const own = services.filter(({ folder }) => !folder.startsWith('packages/'))
-  const events = eventTypes.map((type) => type.slice(0, type.indexOf('@')))
-  const fields = [...new Set(eventTypes.flatMap(payloadFields))]
+  // The service kit defines the topic and the event of deadlines.
+  const types = eventTypes.filter((type) => type !== 'DeadlinePassed@1')
+  const events = types.map((type) => type.slice(0, type.indexOf('@')))
+  const fields = [...new Set(types.flatMap(payloadFields))]
   const isOneWord = (field: string) => /^[A-Z][a-z]+$/.test(field)
   const anywhere = [
-    ...application.topics.flatMap(({ name, constant }) => [name, constant]),
+    ...application.topics.flatMap(({ name, constant }) => (name === 'deadlines' ? [] : [name, constant])),
     ...events,
     ...own.flatMap((service) => [service.name, sidecarOf(service)]),
     ...fields.filter((field) => !isOneWord(field)),

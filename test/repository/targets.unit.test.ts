@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
-import { globSync } from 'node:fs'
+import { existsSync, globSync } from 'node:fs'
+import { join } from 'node:path'
 import { repository } from '@orderflow/stack/base'
 import { expect } from 'chai'
 
@@ -12,14 +13,20 @@ describe('the targets of tools/Makefile that run tests', () => {
     expect(all.filter((file) => !file.includes('node_modules') && !run.has(file))).to.deep.equal([])
   })
 
-  // Mocha runs a file twice if it is named and also matches a pattern. It leaves out a file that two patterns match.
-  it('name no file that a pattern of the same command matches', () => {
+  // Mocha runs a file twice if two patterns match it, or if it is named and a pattern matches it.
+  it('match each file once in a command', () => {
     const repeated = testTargets.flatMap(runsOf).flatMap(({ patterns, exclude }) => {
-      const [named, globs] = [true, false].map((isNamed) => patterns.filter((each) => /[*{]/.test(each) !== isNamed))
-      const matched = new Set(globSync(globs ?? [], { cwd: repository, exclude }))
-      return (named ?? []).filter((file) => matched.has(file))
+      const matched = patterns.flatMap((each) =>
+        isPattern(each) ? globSync(each, { cwd: repository, exclude }) : each,
+      )
+      return matched.filter((file, index) => matched.indexOf(file) < index)
     })
     expect(repeated).to.deep.equal([])
+  })
+
+  it('name only files that exist', () => {
+    const named = testTargets.flatMap(runsOf).flatMap(({ patterns }) => patterns.filter((each) => !isPattern(each)))
+    expect(named.filter((file) => !existsSync(join(repository, file)))).to.deep.equal([])
   })
 })
 
@@ -35,7 +42,13 @@ function targetsOf(prefix: string): string[] {
 
 /** Returns the test files of a target, whatever its variable PART is. */
 const filesOf = (target: string): string[] =>
-  runsOf(target).flatMap(({ patterns, exclude }) => globSync(patterns, { cwd: repository, exclude }))
+  runsOf(target).flatMap(({ patterns, exclude }) => [
+    ...patterns,
+    ...globSync(patterns.filter(isPattern), { cwd: repository, exclude }),
+  ])
+
+/** Mocha reads a path as the name of a file if it has braces, but no wildcard. */
+const isPattern = (path: string): boolean => /[*?]/.test(path)
 
 /** Returns the paths and patterns of files for each run of Mocha by a target. */
 function runsOf(target: string): { patterns: string[]; exclude: string[] }[] {

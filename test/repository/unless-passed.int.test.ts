@@ -20,13 +20,17 @@ describe('test/repository/unless-passed.ts', () => {
     mkdirSync(dirname(join(folder, path)), { recursive: true })
     writeFileSync(join(folder, path), text)
   }
-  function run(code = 0, path = 'part') {
+  function run(code = 0, ...paths: string[]) {
     const command = [process.execPath, '-e', `console.log('tested'); process.exit(${code})`]
-    const { status, stdout, stderr } = spawnSync(process.execPath, [program, 'a part', path, '--', ...command], {
-      cwd: folder,
-      env: { ...process.env, ORDERFLOW_CACHE: join(folder, '.git/cache') },
-      encoding: 'utf8',
-    })
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      [program, 'a part', 'part', ...paths, '--', ...command],
+      {
+        cwd: folder,
+        env: { ...process.env, ORDERFLOW_CACHE: join(folder, '.git/cache') },
+        encoding: 'utf8',
+      },
+    )
     return { status, wasTested: stdout.includes('tested\n'), stdout, stderr }
   }
 
@@ -54,7 +58,7 @@ describe('test/repository/unless-passed.ts', () => {
     for (const status of [3, 3]) expect(run(status)).to.include({ status, wasTested: true })
   })
 
-  it('fails if its paths contain no files', () => {
+  it('fails if one of its paths contains no files', () => {
     const { status, stderr } = run(0, 'misspelt')
     expect(status).to.equal(1)
     expect(stderr).to.contain('no files found at misspelt')

@@ -24,7 +24,8 @@ if (reason === undefined) {
 function digestOf(): string {
   const hash = createHash('sha256').update(JSON.stringify([process.version, browser(), command, args]))
   const files = sourceFiles(process.cwd(), ...paths)
-  if (files.length === 0) throw new Error(`no files found at ${paths.join(' ')}`)
+  const missing = paths.find((path) => !path.startsWith(':') && sourceFiles(process.cwd(), path).length === 0)
+  if (missing) throw new Error(`no files found at ${missing}: correct the path in tools/Makefile`)
   for (const file of files.sort()) hash.update(`${file}\0`).update(readFileSync(file)).update('\0')
   return hash.digest('hex')
 }

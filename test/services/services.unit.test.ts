@@ -1,4 +1,4 @@
-import { orderEvents, paymentEvents } from '@orderflow/envelope-schema'
+import { deadlines, orderEvents, paymentEvents } from '@orderflow/envelope-schema'
 import { createApp, createLog, readSettings, type section } from '@orderflow/service-kit'
 import { FakeSidecar, scrape, withServer } from '@orderflow/service-kit/testing'
 import { defaultPorts } from '@orderflow/stack'
@@ -6,6 +6,10 @@ import { testedServices } from '@orderflow/test-kit'
 import { expect } from 'chai'
 
 const services = await testedServices()
+const silent = {
+  ...{ log: createLog('service', 'silent'), sidecar: new FakeSidecar() },
+  ...{ now: () => new Date(), newId: () => crypto.randomUUID() },
+}
 
 describe('the generated constants of topics', () => {
   it('contains the names of the topics in Kafka', () => {
@@ -23,7 +27,8 @@ describe('services.json', () => {
     })
 
     it(`declares for ${name} the events that it produces`, () => {
-      expect(definition.produces).to.have.members(produces)
+      const hasDeadlines = parts.entities?.some((entity) => entity.fire)
+      expect([...definition.produces, ...(hasDeadlines ? [deadlines] : [])]).to.have.members(produces)
     })
 
     it(`declares every reason for which an operation of ${name} rejects a request`, () => {
@@ -32,15 +37,32 @@ describe('services.json', () => {
     })
   }
 
+  it('lists the events and deadlines of entities, otherwise the service refuses to start', () => {
+    const [order, payment] = ['order-service', 'payment-service'].map((each) =>
+      services.find(({ name }) => name === each),
+    )
+    const started = () =>
+      createApp(order?.definition as never, {
+        ...silent,
+        settings: { ...order?.settings, App: payment?.settings.App } as never,
+      })
+    const missing = (event: string) =>
+      `/services/payment-service/produces: ${event} of order is missing; add it to its topic, then run make generate`
+    expect(started)
+      .to.throw('services.json is invalid')
+      .with.property('problems')
+      .that.deep.equals([
+        ...['OrderCreated', 'OrderCancelled', 'OrderReminded', 'OrderExpired'].map(missing),
+        '/services/payment-service/deadlines: must be true, because order has deadlines or schedules; change it, then run make generate',
+      ])
+  })
+
   for (const { name, consumes, hasStore, parts, definition, settings } of services) {
     it(`makes ${name} export metrics for each topic, each operation and each dependency`, async () => {
       const app = createApp(definition, {
         // The setting Brokers is empty, so the app does not check the connection to Kafka.
         settings: { ...settings, Stream: { ...settings.Stream, Brokers: '' } },
-        log: createLog(name, 'silent'),
-        sidecar: new FakeSidecar(),
-        now: () => new Date(),
-        newId: () => crypto.randomUUID(),
+        ...silent,
       })
       const { method, path } =
         parts.routes.map((route) => route.operation).find(({ path }) => !path.includes('{')) ?? {}

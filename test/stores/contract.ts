@@ -78,6 +78,12 @@ export function storeContract(tested: () => TestedStore): void {
       expect(await etagOf('a')).not.to.deep.equal(before)
     })
 
+    it('removes documents, whether they exist or not', async () => {
+      await one.save([write('a', 1), write('b', 2), write('c', 3)], randomUUID())
+      await other.remove(['a', 'c', 'd'].map(key))
+      expect(await stored('a', 'b', 'c', 'd')).to.deep.equal([undefined, 2, undefined, undefined])
+    })
+
     it('keeps any text in values and keys unchanged', async () => {
       const texts = ['$set', '$where.a', 'a.b', '\u0000', '"\\', "'; DROP TABLE state; --", '%_', '\u{1f600}', '']
       await one.save(
@@ -189,6 +195,40 @@ export function storeContract(tested: () => TestedStore): void {
       )
       await Promise.all(writes.flat())
       expect((await listedNames(documentsOf(one))).toSorted()).to.deep.equal(names.toSorted())
+    })
+
+    it('lets each deadline pass, although one of two replicas ends', async () => {
+      const name = `timer-${randomUUID()}`
+      // A batch whose documents changed meanwhile may have added its deadlines, too. The document of an entity then decides.
+      const passed = new Set<string>()
+      const [first, second] = [one, other].map((sidecar) => {
+        const documents = createDocuments(sidecar, () => new Date(), false, { time: () => Date.now() })('')
+        documents.firing.onDue(name, async ({ key, at }) => {
+          expect(at).to.be.at.most(Date.now())
+          passed.add(`${key} ${at}`)
+          return true
+        })
+        return documents
+      }) as [Documents, Documents]
+      const keys = Array.from({ length: 400 }, (_, index) => `${name}/${index}`)
+      const arm = (documents: Documents, key: string, at: number) =>
+        documents.change({
+          ...{ key, bytes: 100, arms: true },
+          decide(view) {
+            view.write({ at })
+            view.arm({ key, name: 'Timer', at })
+          },
+        })
+      await Promise.all(keys.map((key, index) => arm(index % 2 ? first : second, key, Date.now() - index)))
+      await first.firing.sweep()
+      expect(passed.size).to.equal(200)
+      await Promise.all(keys.map((key) => arm(first, key, Date.now() + 500)))
+      await first.firing.leave()
+      await delay(600)
+      await second.firing.sweep()
+      await second.firing.sweep()
+      expect(passed.size).to.equal(800)
+      await second.firing.leave()
     })
 
     it('keeps and lists every confirmed document although the sidecar is killed several times', async () => {

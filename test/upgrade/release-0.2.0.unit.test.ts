@@ -46,23 +46,31 @@ describe('the data of release 0.2.0', () => {
   async function rebuild(role: Role): Promise<void> {
     const { service, settings, store } = both.parts(role)
     const never = () => Promise.reject(new Error('a rebuild publishes nothing'))
+    const documents = createDocuments(store, () => new Date(), false)
     const { rebuild: handlers } = createParts(service, {
       ...{ settings, log: createLog(role, 'silent'), publish: never, forward: never, newId: () => '' },
       ...{ trust: readTrust(service.root, settings.Trust), now: () => new Date() },
-      documents: createDocuments(store, () => new Date(), false),
+      documents,
     })
     for (const [topic, reactions] of Object.entries(handlers as Record<string, Record<string, Handler>>))
       for (const { envelope } of release.log.filter((record) => record.topic === topic))
         await reactions[envelope.Name]?.(envelope)
   }
 
+  /** Returns the lists. Release 0.2.0 had no `payableUntil`. */
   const views = async (): Promise<Views> => {
     const lists = roles.flatMap((role) => tenants.map((tenant) => ({ role, tenant })))
     return Object.fromEntries(
       await Promise.all(
         lists.map(async ({ role, tenant }) => {
-          const { body } = await both.request<{ items: Thing[] }>({ role, tenant, method: 'GET', path: `/v1/${role}s` })
-          return [`${role} ${tenant}`, body.items] as const
+          const { body } = await both.request<{ items: (Thing & { payableUntil?: string })[] }>({
+            role,
+            tenant,
+            method: 'GET',
+            path: `/v1/${role}s`,
+          })
+          const items = body.items.map(({ payableUntil: _, ...thing }) => thing)
+          return [`${role} ${tenant}`, items] as const
         }),
       ),
     )

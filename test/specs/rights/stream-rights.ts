@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { appendTimes, openLog, requestOf, withAdmin } from '@orderflow/kafka-log'
+import { clockTopic, retentionOf } from '@orderflow/service-kit/log'
 import { scrape } from '@orderflow/service-kit/testing'
 import type { KafkaConnection } from '@orderflow/stack'
 import { withRetries } from '@orderflow/stack/base'
@@ -22,12 +23,16 @@ import { refusalOf } from '../../support/kafka/refusal.ts'
 import type { SecuredKafka } from '../../support/kafka/secured-kafka.ts'
 
 /** The rights of each user. This list repeats services.json, so that a change of rights requires a change of this test. */
-const mayDo: Record<string, Record<'describe' | 'read' | 'write' | 'group', string[]> & { lookInto?: string[] }> = {
+const mayDo: Record<
+  string,
+  Record<'describe' | 'read' | 'write' | 'group', string[]> & Partial<Record<'lookInto' | 'settings', string[]>>
+> = {
   'order-service': {
     describe: ['orderevents', 'paymentevents', 'orderevents.dead', 'paymentevents.dead'],
     read: ['orderevents', 'paymentevents', 'orderevents.dead', 'paymentevents.dead'],
     write: ['orderevents', 'orderevents.dead', 'paymentevents.dead'],
     group: ['order-service'],
+    settings: ['orderevents', 'paymentevents'],
   },
   'payment-service': {
     describe: ['orderevents', 'paymentevents', 'orderevents.dead', 'paymentevents.dead'],
@@ -66,10 +71,6 @@ const administration: Record<string, (admin: Admin) => Promise<unknown>> = {
   'change how long a topic keeps its records': (admin) =>
     alterConfig(admin, ConfigResourceTypes.TOPIC, 'orderevents', 'retention.ms'),
   'change a setting of the broker': (admin) => alterConfig(admin, ConfigResourceTypes.BROKER, '1', 'log.retention.ms'),
-  'read the settings of a topic': (admin) =>
-    admin.describeConfigs({
-      resources: [{ resourceType: ConfigResourceTypes.TOPIC, resourceName: 'orderevents', configurationKeys: null }],
-    }),
   'give itself a right': (admin) => admin.createAcls({ creations: [everything] }),
   'read the rights': (admin) => admin.describeAcls({ filter: everything }),
   'take a right away': (admin) => admin.deleteAcls({ filters: [everything] }),
@@ -140,10 +141,19 @@ export function streamRights(running: () => SecuredKafka): void {
     })
 
     it('lets the monitor read the settings of topics, and denies this to services', async () => {
-      expect(await topicDifferences(as('event-monitor'), topics.processes)).to.deep.equal([])
-      expect(await topicDifferences(as('order-service'), topics.processes)).to.deep.equal([
-        'Kafka does not let this user read the settings of topics, so they are not compared. ./orderflow acls prints the right (DescribeConfigs)',
-      ])
+      // Readiness of the services reports a wrong clock.
+      const watched = topics.processes.filter(({ name }) => name !== clockTopic)
+      expect(await topicDifferences(as('event-monitor'), watched)).to.deep.equal([])
+      for (const service of ['order-service', 'payment-service'])
+        expect(await topicDifferences(as(service), topics.processes)).to.deep.equal([
+          'Kafka does not let this user read the settings of topics, so they are not compared. ./orderflow acls prints the right (DescribeConfigs)',
+        ])
+    })
+
+    it('lets a service with deadlines read the retention of its topics', async () => {
+      const own = ['orderevents', 'paymentevents']
+      const retention = await withAdmin(as('order-service'), (admin) => retentionOf(admin, own))
+      expect([...retention]).to.deep.equal(own.map((topic) => [topic, -1]))
     })
 
     it('lets a service read the append times of records', async () => {
@@ -179,7 +189,13 @@ export function streamRights(running: () => SecuredKafka): void {
           expect(await allowed(everyGroup, attempt)).to.have.members(may.group)
         })
 
-        const { lookInto = may.group } = may
+        const { lookInto = may.group, settings = [] } = may
+        if (user !== 'operator')
+          it(`lets the user read the settings of ${told(settings)}`, async () => {
+            const attempt = (topic: string) => withAdmin(as(user), (admin) => retentionOf(admin, [topic]))
+            expect(await allowed(everyTopic, attempt)).to.have.members(settings)
+          })
+
         it(`lets the user describe only ${told(lookInto, 'group')}`, async () => {
           const attempt = (group: string) => withAdmin(as(user), (admin) => admin.describeGroups({ groups: [group] }))
           expect(await allowed(everyGroup, attempt)).to.have.members(lookInto)

@@ -39,6 +39,7 @@ export function monitorPage(running: () => RunningStack): void {
       await orderWith(orderUrl(stack), id, 'Paid')
       await open(`/c/${correlationId}`)
       await page.getByText('PaymentApproved@1').first().waitFor()
+      await page.getByRole('status').filter({ hasText: /live$/ }).waitFor()
       expect(await page.content())
         .to.contain('lively-shop')
         .and.not.contain(taxId)

@@ -1,4 +1,11 @@
-import { EnvelopeError, type EventType, orderEvents, paymentEvents, selectEvent } from '@orderflow/envelope-schema'
+import {
+  deadlines,
+  EnvelopeError,
+  type EventType,
+  orderEvents,
+  paymentEvents,
+  selectEvent,
+} from '@orderflow/envelope-schema'
 import type { factNames } from '@orderflow/order-service/order'
 import { service as orderService } from '@orderflow/order-service/service'
 import { paymentIdOf } from '@orderflow/payment-service/payment'
@@ -65,6 +72,8 @@ export function regularPayload(name: HandledName, orderId: string): Record<strin
   const payloads: Record<HandledName, Record<string, string>> = {
     OrderCreated: { OrderId: `"${orderId}"`, CustomerName: '"Mallory"', CustomerTaxId: '"T"', Total: '1' },
     OrderCancelled: { OrderId: `"${orderId}"` },
+    OrderReminded: { OrderId: `"${orderId}"`, PayableUntil: '"2026-11-21T10:30:00Z"' },
+    OrderExpired: { OrderId: `"${orderId}"`, Total: '1' },
     PaymentApproved: decision,
     PaymentRejected: { ...decision, Reason: '"none"' },
     PaymentRefunded: { ...result, Reason: '"none"' },
@@ -164,7 +173,7 @@ const headerValue = fc.oneof(
 const maxValueBytes = 250_000
 
 const [replica] = new World().replicas
-/** The names of the events that each service handles, by topic. They come from its reactions, which are never called here. */
+/** The names of the events about orders that each service handles, by topic. They come from its reactions, which are never called here. */
 const handled: Record<Role, Record<string, HandledName[]>> = {
   order: namesIn(replica.order.entity.reactions),
   payment: namesIn(replica.payment.entity.reactions),
@@ -172,14 +181,14 @@ const handled: Record<Role, Record<string, HandledName[]>> = {
 
 function namesIn(reactions: Reactions): Record<string, HandledName[]> {
   const names = (handlers: object) => Object.keys(handlers).map((type) => type.split('@')[0] as HandledName)
-  return Object.fromEntries(Object.entries(reactions).map(([topic, handlers]) => [topic, names(handlers)]))
+  const { [deadlines]: _, ...others } = reactions
+  return Object.fromEntries(Object.entries(others).map(([topic, handlers]) => [topic, names(handlers)]))
 }
 
 type TopicAndName = [topic: string, name: HandledName]
-/** order-service listens to all topics. */
-const regular = Object.entries(handled.order).flatMap(([topic, names]) =>
-  names.map((name): TopicAndName => [topic, name]),
-)
+const regular = Object.values(handled)
+  .flatMap((topics) => Object.entries(topics))
+  .flatMap(([topic, names]) => names.map((name): TopicAndName => [topic, name]))
 
 /** Generates a topic and an event name, mostly a name that belongs to the topic. Prefers OrderCreated, on which most code depends. */
 const topicAndName = fc.oneof<fc.WeightedArbitrary<TopicAndName>[]>(
@@ -246,7 +255,7 @@ export function endOf(role: Role, record: HostileRecord, signs: boolean): 'unnot
   if (name === undefined) return undefined
   if (!names.includes(name as HandledName)) return isMisspelt(name, names) ? undefined : 'unnoticed'
   if (!isBelieved(topic, name, claimed, record.isSigned || !signs)) return undefined
-  const isDecided = role === 'payment' && name === 'OrderCreated'
+  const isDecided = role === 'payment' && ['OrderCreated', 'OrderExpired'].includes(name)
   const key = role === 'order' ? `order/${id}` : `payment/${paymentIdOf(id)}`
   const facts = isDecided ? ['PaymentApproved', 'PaymentRejected'] : [name]
   return {
@@ -265,9 +274,13 @@ function isBelieved(
   isSigned: boolean,
 ): boolean {
   const service = ours.find(({ Id }) => Id === claimed.appId)
-  if (!service) return topic === orderEvents && !ours.some(({ Name }) => Name === claimed.appName)
+  if (!service)
+    return topic === orderEvents && ofOutside.includes(name) && !ours.some(({ Name }) => Name === claimed.appName)
   return service.Name === claimed.appName && (service.publishes[topic] ?? []).includes(name) && isSigned
 }
+
+/** The events that other applications may publish (services.json). */
+const ofOutside = ['OrderCreated', 'OrderCancelled']
 
 /** Returns true if a receiver of `names` treats this name as a misspelling of one of them. */
 function isMisspelt(name: string, names: HandledName[]): boolean {

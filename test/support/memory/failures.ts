@@ -103,6 +103,7 @@ export class Failures {
         const [saveAll, saveHalf] = [writes, half].map((some) => () => store.save(some, etag, needed))
         return alive(() => write(saveAll as () => Promise<void>, saveHalf))
       },
+      remove: (keys) => alive(() => write(() => store.remove(keys))),
       store: () => store.store(),
       storeServer: () => store.storeServer(),
       requireServer: (server) => store.requireServer(server),

@@ -66,7 +66,7 @@ export type Replica = { [R in Role]: Process<Entities[R]> }
 
 type EntityContext = Pick<ServiceContext, 'app' | 'documents' | 'publish' | 'log' | 'now' | 'newId'>
 const opened: { [R in Role]: (context: EntityContext) => Entities[R] } = {
-  order: (context) => openEntity(order(currencyOf('EUR')), context),
+  order: (context) => openEntity(order(currencyOf('EUR'), 30 * 60_000), context),
   payment: (context) => openEntity(payment(amountLimit(10_000), currencyOf('EUR')), context),
 }
 
@@ -166,7 +166,7 @@ export class World {
     }
     const documents = createDocuments(sidecar, now, true)
     const newId = () => guid('new')
-    return createParts(service, {
+    const { rebuild } = createParts(service, {
       settings,
       log: silent,
       publish,
@@ -175,7 +175,8 @@ export class World {
       documents,
       now,
       newId,
-    }).rebuild
+    })
+    return rebuild
   }
 
   #now(): Date {
