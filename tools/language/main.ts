@@ -27,5 +27,6 @@ for (const { file, line, rule, advice, words } of problems)
   console.log(`${file}:${line} [${rule}] ${advice}\n    ${words}`)
 const subjects = paths.length > 0 ? [] : await subjectProblems()
 for (const line of subjects) console.error(line)
-console.log(`language: ${problems.length} problems in ${texts.length} texts (docs/style.md)`)
-process.exitCode = problems.length + subjects.length > 0 ? 1 : 0
+const count = problems.length + subjects.length
+console.log(`language: ${count} problems in ${texts.length} texts and the commit subjects (docs/style.md)`)
+process.exitCode = count > 0 ? 1 : 0
