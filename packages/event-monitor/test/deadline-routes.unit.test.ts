@@ -191,6 +191,16 @@ describe('the deadlines of the monitor', () => {
     expect(await ask()).to.deep.equal({ items: [], problems: [{ service: 'order-service', problem }] })
   })
 
+  it('refuses a conversation that is not in the index, also if its id is in another one', async () => {
+    const payload = orderCreated({}, { OrderId }).Payload as Record<string, unknown>
+    index.add(indexRecord(full('OrderCreated', payload, { CorrelationId: correlation })))
+    for (const id of [randomUUID(), OrderId]) {
+      const asked = send('/v1/conversations/{correlationId}/deadlines', { id })
+      expect(await asked.catch((error: unknown) => error)).to.include({ code: 'not-kept' })
+    }
+    expect(requests).to.deep.equal([])
+  })
+
   describe('firing one', () => {
     const { isFired: _, ...rest } = waiting
     const chosen = { service: 'order-service', ...rest }

@@ -12,6 +12,7 @@ import type {
 import { deadlinePassed } from '../model/conversation.ts'
 import type { Monitor } from '../monitor.ts'
 import type { WatchedService } from '../services.ts'
+import { notKept } from './events.ts'
 import { answer, bodyInput, nameOf } from './requests.ts'
 
 /** A service reads many documents for its list, and waits for Kafka when it fires a deadline. */
@@ -154,7 +155,10 @@ export function deadlineRoutes(monitor: Monitor): Route[] {
       scope: 'deadlines:read',
       summary: 'List open deadlines of the entities in a conversation',
       input: { id: pathId('correlationId'), credential: credentialInput },
+      refusals: ['not-kept'],
       async handle({ id, credential }): Promise<ConversationDeadlines> {
+        const kept = await index.ask('conversationsOf', id)
+        if (!kept.some(({ correlationId }) => correlationId === id)) throw notKept(`conversation ${id}`)
         const found = await Promise.all(owners.map((one) => openIn(id, one, credential)))
         return { items: found.flatMap(({ items }) => items), problems: found.flatMap(({ problems }) => problems) }
       },

@@ -28,7 +28,7 @@ export const refusalTitle = (what: string, { status }: BadRequest): string =>
   `returns ${status} for ${what}, and names the correction`
 
 export function expectRefused(answer: Answer<Problem>, { status, pointers, tells }: BadRequest): void {
-  expect(answer.status).to.equal(status)
+  expect(answer.status, JSON.stringify(answer.body)).to.equal(status)
   expect(answer.headers.get('content-type')).to.match(/^application\/problem\+json/)
   expect(answer.body).to.include({ status })
   expect(answer.body.instance).to.match(/^\/v1\/|^\/\*\*\*/)
