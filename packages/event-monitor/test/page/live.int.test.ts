@@ -1,5 +1,6 @@
 import { eventually } from '@orderflow/stack/base'
 import { expect } from 'chai'
+import type { Page } from 'playwright-core'
 import { pageTests } from './support/page-tests.ts'
 import { completenessOf, noteRow, rowOf } from './support/sample.ts'
 
@@ -8,12 +9,13 @@ const none = { topic: [], type: [], publisher: [], validity: [] }
 describe('the live view', () => {
   const tests = pageTests()
   const rowsOf = (from: number, count: number) => Array.from({ length: count }, (_, index) => rowOf(from - index))
-  const isStreaming = () => eventually(() => tests.monitor.viewers > 0, 'a client of the stream')
+  /** Waits until the stream of this page has begun. The monitor may still have the stream of an earlier page. */
+  const isStreaming = (page: Page) => page.locator('.completeness', { hasText: '● live' }).waitFor()
 
   it('shows new events, counts all events exactly, and reports how many it does not show', async () => {
     const page = await tests.open('/')
     await page.locator('.event-row .what').first().waitFor()
-    await isStreaming()
+    await isStreaming(page)
     const added = { ...none, topic: [{ value: 'orderevents', count: 1000 }] }
     tests.monitor.batch({ received: 1200, matched: 1000, rows: rowsOf(5000, 20), added })
     await page.getByText('1,000 events since you opened this view').waitFor()
@@ -30,7 +32,7 @@ describe('the live view', () => {
   it('links each row to its conversation, except the note of a replay', async () => {
     const page = await tests.open('/')
     await page.locator('.event-row .what').first().waitFor()
-    await isStreaming()
+    await isStreaming(page)
     tests.monitor.batch({ matched: 2, rows: [noteRow(5000), rowOf(4999)] })
     const links = (offset: number) => page.locator('.event-row', { hasText: `/${offset}` }).locator('a[href^="/c/"]')
     await links(5999).waitFor()
@@ -42,7 +44,7 @@ describe('the live view', () => {
   it('reports rows that were lost because the browser was too slow', async () => {
     const page = await tests.open('/')
     await page.locator('.event-row .what').first().waitFor()
-    await isStreaming()
+    await isStreaming(page)
     tests.monitor.batch({ matched: 10, rows: rowsOf(5000, 10), lost: { batches: 2, received: 90, matched: 70 } })
     await page.getByText('80 events since you opened this view').waitFor()
     await page.getByText('70 rows left out because this browser was too slow').waitFor()
@@ -51,7 +53,7 @@ describe('the live view', () => {
   it('pauses when the user presses Space, keeps its rows, counts new events, and shows them when it continues', async () => {
     const page = await tests.open('/')
     await page.locator('.event-row .what').first().waitFor()
-    await isStreaming()
+    await isStreaming(page)
     await page.keyboard.press('Space')
     tests.monitor.batch({ matched: 30, rows: rowsOf(5000, 20) })
     await page.getByRole('button', { name: '30 new: continue' }).waitFor()
@@ -148,7 +150,7 @@ describe('the live view', () => {
   it('reports a lost connection, connects again, and loads missed events', async () => {
     const page = await tests.open('/')
     await page.locator('.completeness', { hasText: 'live' }).waitFor()
-    await isStreaming()
+    await isStreaming(page)
     tests.monitor.problems.set('/v1/live', { type: 'about:blank', title: 'not now', status: 503 })
     tests.monitor.cutStreams()
     await page.getByText('connection lost, connecting again').waitFor()
@@ -173,9 +175,34 @@ describe('the live view', () => {
     await page.locator('.completeness').getByText('index 1,204 records behind').waitFor()
     await page.locator('.gaps summary').click()
     await page.getByText('orderevents/2/10 to 25: deleted from the log').waitFor()
-    await isStreaming()
+    await isStreaming(page)
     tests.monitor.batch({ completeness: completenessOf({ isConnected: false, indexLag: null }) })
     await page.getByText('the monitor cannot read the log').waitFor()
+  })
+
+  it('shows an event that arrives while the list is loading', async () => {
+    const answered = Promise.withResolvers<void>()
+    tests.monitor.waits.set('/v1/events', answered.promise)
+    const page = await tests.open('/')
+    await isStreaming(page)
+    await eventually(() => tests.monitor.requests.some(({ path }) => path === '/v1/events'), 'a request for events')
+    tests.monitor.batch({ received: 1, matched: 1, rows: rowsOf(5000, 1) })
+    await page.getByText('1 events since you opened this view').waitFor()
+    answered.resolve()
+    await page.locator('.event-row', { hasText: '/6000' }).first().waitFor()
+    await page.locator('.event-row .what').nth(1).waitFor()
+  })
+
+  it('shows events although the stream does not begin, and loads them again when it has begun', async () => {
+    const begun = Promise.withResolvers<void>()
+    tests.monitor.waits.set('/v1/live', begun.promise)
+    const page = await tests.open('/')
+    await page.locator('.event-row .what').first().waitFor()
+    const requests = () => tests.monitor.requests.filter(({ path }) => path === '/v1/events').length
+    expect(requests()).to.equal(1)
+    begun.resolve()
+    await isStreaming(page)
+    await eventually(() => requests() === 2, 'a request for the events before the stream')
   })
 
   it('explains how to publish events if the index is empty', async () => {

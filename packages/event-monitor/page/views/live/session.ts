@@ -31,6 +31,8 @@ export interface Counters {
 }
 
 const pageSize = 100
+/** The time after which the view loads its events although the stream has not begun. */
+const lateMs = 500
 
 export class LiveSession {
   readonly lines: Signal<readonly Line[]> = signal([])
@@ -51,8 +53,10 @@ export class LiveSession {
   readonly #ended = new AbortController()
   #timer: ReturnType<typeof setTimeout> | undefined
   #cursor: { after: string; next: string } | null = null
-  #isFirstHello = true
+  #late: ReturnType<typeof setTimeout> | undefined
   #list = 0
+  /** The rows of the stream since the request for the list that is loading, newest first. The list may lack them. */
+  #early: EventRow[] = []
   #unshown: LiveBatch[] = []
 
   constructor(filter: EventFilter, seconds: number) {
@@ -67,19 +71,27 @@ export class LiveSession {
 
   start(): void {
     const { from: _, to: __, ...untimed } = this.#filter
-    listen(
-      this.isLive
-        ? { search: searchOf(untimed), onHello: () => this.#onHello(), onBatch: (each) => this.#onBatch(each) }
-        : null,
-    )
-    void this.newest()
-    void this.#summaries()
+    if (!this.isLive) {
+      listen(null)
+      this.#load()
+      return
+    }
+    // An event between the list and the stream would be in neither of them, so the stream begins first.
+    this.#late = setTimeout(() => this.#load(), lateMs)
+    listen({ search: searchOf(untimed), onHello: () => this.#load(), onBatch: (each) => this.#onBatch(each) })
   }
 
   end(): void {
     this.#ended.abort()
+    clearTimeout(this.#late)
     clearTimeout(this.#timer)
     listen(null)
+  }
+
+  #load(): void {
+    clearTimeout(this.#late)
+    if (this.waiting.value === null) void this.newest()
+    void this.#summaries()
   }
 
   stop(): void {
@@ -95,12 +107,14 @@ export class LiveSession {
 
   async newest(): Promise<void> {
     const list = this.#newList()
+    this.#early = []
     try {
       const page = await this.#ask<Page<EventRow>>(paths.events, { limit: pageSize })
       if (list !== this.#list) return
       batch(() => {
         this.#buffer.clear()
         this.#buffer.addNewer(page.items, 0)
+        this.#buffer.addNewer(this.#early, 0)
         this.#showPage(page)
         const { total, isAtLeast } = page.complete
         this.total.value = { total, isAtLeast, complete: page.complete }
@@ -154,16 +168,8 @@ export class LiveSession {
     this.older.value = next === null ? 'end' : 'more'
   }
 
-  #onHello(): void {
-    const wasFirst = this.#isFirstHello
-    this.#isFirstHello = false
-    if (wasFirst) return
-    // Loads the events that the view missed before this connection.
-    if (this.waiting.value === null) void this.newest()
-    void this.#summaries()
-  }
-
   #onBatch(came: LiveBatch): void {
+    this.#early = [...came.rows, ...this.#early].slice(0, pageSize)
     batch(() => {
       const matched = came.matched + came.lost.matched
       const leftOut = matched - came.rows.length
