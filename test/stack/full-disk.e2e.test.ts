@@ -87,8 +87,8 @@ describe('a system on a full disk', () => {
       const names = (await admin.listTopics()).filter((name) => name.endsWith('.dead'))
       return await extentsOf(admin, names)
     })
-    const counts = extents.map(({ topic, end }) => `${topic}: ${end}`)
-    expect(counts).to.have.members(['orderevents.dead: 0', 'paymentevents.dead: 0'])
+    expect(extents.length).to.be.above(0)
+    expect(extents.filter(({ end }) => Number(end) > 0)).to.deep.equal([])
   }
 
   it('handles orders although services and servers cannot write their logs', async () => {
