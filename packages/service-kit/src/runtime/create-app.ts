@@ -90,8 +90,7 @@ export function createApp<S extends object>(
         })
       : noDocuments,
   }
-  const parts = createParts(service, context)
-  requireListed(parts, settings.App, trust)
+  const parts = createParts(service, context, (own) => requireListed(own, settings.App, trust))
   const isTimed = parts.entities?.some(({ events }) => events.includes(deadlinePassed))
   const deadlineTopic = isTimed ? topicOfEvent(deadlinePassed) : undefined
   if (deadlineTopic) clock = logClock ?? { now, fresh: () => now().getTime(), tick: async () => {} }
@@ -227,14 +226,20 @@ export interface AllParts extends ServiceParts {
   retime: Reactions<boolean>
 }
 
-/** Creates the parts of a service, such as routes and reactions, with the operators' routes for deadlines. Dry runs and rebuilds call it with a different context. */
+/**
+ * Creates the parts of a service, such as routes and reactions, with the operators' routes for deadlines. Dry runs and rebuilds call it with a different
+ * context.
+ * @param check runs before these routes are created, which need the schema of passed deadlines
+ */
 export function createParts<S extends object>(
   { create }: ServiceDefinition<S>,
   context: Omit<ServiceContext<S>, 'app'>,
+  check: (parts: AllParts) => void = () => {},
 ): AllParts {
   const { Id: id, Name: name } = context.settings.App
   const whole = { ...context, app: { id, name } }
   const parts = withEntities(create(whole))
+  check(parts)
   return { ...parts, routes: [...parts.routes, ...deadlineRoutes(parts.entities ?? [], whole)] }
 }
 
