@@ -122,7 +122,7 @@ describe('make dev', () => {
     expect(['handled', 'duplicate', 'retried', 'dead-letter'].map(count)).to.deep.equal([1, 0, 0, 0])
     expect(samples.get('orderflow_delivery_size_events_count{topic="orderevents"}')).to.equal(1)
     for (const name of [service, 'payment-sidecar']) {
-      expect(log(name), name).not.to.match(/time-?d? ?out|deadline|retr(y|ied)|delivered again/i)
+      expect(log(name), name).not.to.match(/time-?d? ?out|deadline exceeded|retr(y|ied)|delivered again/i)
     }
   })
 
@@ -153,7 +153,7 @@ describe('make dev', () => {
     const text = readFileSync(fileOf('policy.ts'), 'utf8')
     await change('policy.ts', `${text}const (\n`, `${service}: ended (exit code 1)`)
     expect(printed).to.match(/payment-service \| SyntaxError .*Unexpected token/)
-    await prints(`types           | ${service}/src/policy.ts(28,7): error TS`)
+    await prints(`types           | ${service}/src/policy.ts(${text.split('\n').length},7): error TS`)
     const waiting = placeOrder()
     await change('policy.ts', text, `${service}: restarted in`)
     expect(await policyOf(await waiting)).to.equal('amount-limit@2')
