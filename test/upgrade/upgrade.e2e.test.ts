@@ -10,6 +10,7 @@ import { readLog } from '@orderflow/chaos/ledger/read-log'
 import { type Load, startHttpLoad } from '@orderflow/chaos/load/http-load'
 import { approveUpTo } from '@orderflow/chaos/load/orders'
 import { createTally } from '@orderflow/chaos/load/tally'
+import { orderEvents, paymentEvents } from '@orderflow/envelope-schema'
 import { buildPackages, packPackages } from '@orderflow/packages'
 import { type KafkaConnection, kafkaPasswords, securedKafka } from '@orderflow/stack'
 import { pemOf, repository } from '@orderflow/stack/base'
@@ -132,7 +133,7 @@ describe('./orderflow upgrade', function () {
     await load?.end()
     const placed = book.query<{ id: string }>('SELECT id FROM attempt')
     for (const { id } of placed) await orderWith(urlOf('order-service'), id, 'Paid')
-    await readLog(kafkaOf(folder), book)
+    await readLog(kafkaOf(folder), book, [orderEvents, paymentEvents])
     await readApi(urlOf, book)
     const findings = audit(book, { views: ['api'], approveUpTo })
     const [accepted, payments] = ['attempt WHERE accepted', 'stored_payment'].map(
