@@ -8,3 +8,6 @@ export const paymentEvents = 'paymentevents'
 
 /** Topic of DeadlinePassed. */
 export const deadlines = 'deadlines'
+
+/** Topic of CallAnswered. */
+export const calls = 'calls'

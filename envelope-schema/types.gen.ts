@@ -1,6 +1,46 @@
 // Generated from envelope-schema/schemas/ by make generate. Do not edit.
 
 /**
+ * Another system has answered a call of an entity, or nobody knows its answer. The service that has the entity publishes this event, and then decides what follows.
+ */
+export type CallAnsweredV1 = {
+  /**
+   * The name of the entity's kind, such as payment.
+   */
+  Entity: string
+  /**
+   * The id of the entity.
+   */
+  EntityId: string
+  /**
+   * The name of the call.
+   */
+  Call: string
+  /**
+   * The attempt, as the state of the entity names it. All tries of an attempt have the same idempotency key.
+   */
+  Attempt: string
+  /**
+   * done: the other system did it. refused: it will not do it. unknown: a person must find out; change this value to done or refused, or to again for another try, and replay the dead letter.
+   */
+  Outcome: 'done' | 'refused' | 'unknown' | 'again'
+  /**
+   * The other system's code of a refusal.
+   */
+  Code?: string
+  /**
+   * The reason for a refusal, or what was tried.
+   */
+  Reason?: string
+  /**
+   * The answer of the other system. Personal data (x-pii).
+   */
+  Answer?: {
+    [k: string]: unknown
+  }
+}
+
+/**
  * A deadline of an entity has passed. The service that has the entity publishes this event, and then decides what follows.
  */
 export type DeadlinePassedV1 = {
@@ -162,6 +202,7 @@ export type PaymentRejectedV1 = {
 
 declare module '@orderflow/envelope' {
   interface EventPayloads {
+    'CallAnswered@1': CallAnsweredV1
     'DeadlinePassed@1': DeadlinePassedV1
     'OrderCancelled@1': OrderCancelledV1
     'OrderCreated@1': OrderCreatedV1
@@ -173,6 +214,7 @@ declare module '@orderflow/envelope' {
   }
 
   interface NewestTypes {
+    CallAnswered: 'CallAnswered@1'
     DeadlinePassed: 'DeadlinePassed@1'
     OrderCancelled: 'OrderCancelled@1'
     OrderCreated: 'OrderCreated@1'

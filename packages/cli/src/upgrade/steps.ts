@@ -173,9 +173,12 @@ const stepsOf: Record<string, readonly Omit<Step, 'version'>[]> = {
       },
     },
     {
-      title: 'Mark the schema of passed deadlines as generated',
-      why: 'make generate writes it if a service of services.json has deadlines.',
-      change: markAsGenerated('envelope-schema/schemas/events/DeadlinePassed.1.json'),
+      title: 'Mark the schemas of passed deadlines and answered calls as generated',
+      why: 'make generate writes them if a service of services.json has deadlines or calls.',
+      change: inTurn(
+        markAsGenerated('envelope-schema/schemas/events/DeadlinePassed.1.json'),
+        markAsGenerated('envelope-schema/schemas/events/CallAnswered.1.json'),
+      ),
     },
     {
       title: 'Import the rules of money from the service kit',

@@ -59,6 +59,8 @@ export interface ServiceEntry {
   replicas: number
   /** True if entities of the service have deadlines. It then publishes and consumes their events on the topic `deadlines`. */
   deadlines?: boolean
+  /** True if entities of the service call other systems. It then publishes and consumes the answers on the topic `calls`. */
+  calls?: boolean
   consumes: Record<string, Urgency>
   /** The events that the service publishes under its own name, by topic. Empty if it only forwards events. */
   produces: Record<string, string[]>

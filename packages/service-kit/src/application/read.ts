@@ -24,12 +24,12 @@ export function parseApplication(text: string, file: string): Application {
     throw new ApplicationError(file, [`is not JSON: ${(error as Error).message}`])
   }
   const shape = shapeProblems(content)
-  const flaws = shape.length > 0 ? shape : takenTopic(content as ApplicationJson)
+  const flaws = shape.length > 0 ? shape : takenTopics(content as ApplicationJson)
   if (flaws.length > 0) throw new ApplicationError(file, flaws)
   const application = applicationOf(content as ApplicationJson)
   const problems = [...problemsOf(application)]
   if (problems.length > 0) throw new ApplicationError(file, problems)
-  return withDeadlines(application)
+  return withKitTopics(application)
 }
 
 function applicationOf(json: ApplicationJson): Application {
@@ -48,41 +48,44 @@ function applicationOf(json: ApplicationJson): Application {
   }
 }
 
-/** The topic of `DeadlinePassed`, whose publishers are its only consumers. */
-const deadlineTopic = 'deadlines'
+/** The topics of the service kit, whose publishers are their only consumers, by the setting of services.json that adds them. */
+const topicsOfKit = { deadlines: 'DeadlinePassed', calls: 'CallAnswered' } as const
+type KitTopic = keyof typeof topicsOfKit
 
-/** Returns the problem of an application that uses the name of this topic or its constant for other events. */
-function takenTopic({ topics, services }: ApplicationJson): string[] {
-  if (!haveDeadlines(services)) return []
-  return Object.entries(topics).flatMap(([name, { constant }]) => {
-    if (name === deadlineTopic)
-      return [`/topics/${name}: services with deadlines use this topic; give yours another name`]
-    if (constant !== deadlineTopic) return []
-    return [`/topics/${name}: services with deadlines use the constant ${constant}; give yours another one`]
-  })
-}
+/** Returns the topics of the service kit that the services need. Their names are those of the settings. */
+const kitTopicsOf = (services: readonly ServiceEntry[]): KitTopic[] =>
+  (Object.keys(topicsOfKit) as KitTopic[]).filter((topic) => services.some((service) => service[topic]))
 
-const haveDeadlines = (services: Application['services']) => Object.values(services).some(({ deadlines }) => deadlines)
+/** Returns the problems of an application that uses the name of such a topic, or its constant, for other events. */
+const takenTopics = ({ topics, services }: ApplicationJson): string[] =>
+  kitTopicsOf(Object.values(services)).flatMap((taken) =>
+    Object.entries(topics).flatMap(([name, { constant }]) => {
+      if (name === taken) return [`/topics/${name}: services with ${taken} use this topic; give yours another name`]
+      if (constant !== taken) return []
+      return [`/topics/${name}: services with ${taken} use the constant ${constant}; give yours another one`]
+    }),
+  )
 
-/** Adds the topic of deadlines, if services have some. It needs no checks: `make generate` also writes the schema of its event. */
-function withDeadlines(application: Application): Application {
-  const { topics, services } = application
-  if (!haveDeadlines(services)) return application
+/** Adds the topics of the service kit. They need no checks: `make generate` also writes the schemas of their events. */
+function withKitTopics(application: Application): Application {
+  const added = kitTopicsOf(Object.values(application.services))
+  if (added.length === 0) return application
+  const topics = added.map((name) => ({ name, constant: name, key: ['EntityId'], outside: [] }))
   return {
     ...application,
-    topics: [...topics, { name: deadlineTopic, constant: deadlineTopic, key: ['EntityId'], outside: [] }],
-    services: Object.fromEntries(Object.entries(services).map(([name, one]) => [name, serviceOf(one)])),
+    topics: [...application.topics, ...topics],
+    services: Object.fromEntries(
+      Object.entries(application.services).map(([name, service]) => [name, withOwnTopics(service)]),
+    ),
   }
 }
 
-/** Returns a service with the topic of its deadlines, if it has some. */
-function serviceOf(service: ServiceEntry): ServiceEntry {
-  if (!service.deadlines) return service
-  const { consumes, produces } = service
+function withOwnTopics(service: ServiceEntry): ServiceEntry {
+  const own = kitTopicsOf([service])
   return {
     ...service,
-    consumes: { ...consumes, [deadlineTopic]: 'prompt' },
-    produces: { ...produces, [deadlineTopic]: ['DeadlinePassed'] },
+    consumes: { ...service.consumes, ...Object.fromEntries(own.map((topic) => [topic, 'prompt' as const])) },
+    produces: { ...service.produces, ...Object.fromEntries(own.map((topic) => [topic, [topicsOfKit[topic]]])) },
   }
 }
 

@@ -7,14 +7,15 @@ import { requirePublishable } from '../stream/publishing/publish.ts'
 import { handled } from '../telemetry/context.ts'
 import { createAnnounce } from './announcements.ts'
 import type { EntityContext } from './context.ts'
-import { type AnyDefinition, type Deadline, documentKey, type EntityDocument, type Entry } from './document.ts'
+import { type AnyDefinition, documentKey, type EntityDocument, type Entry } from './document.ts'
 import type { Change, Rules, Step } from './step.ts'
+import { callIn, type Deadline } from './waits.ts'
 
 export type Changes<S> = ReturnType<typeof createChanges<S, unknown>>
 
 /** Creates the functions that change the documents of an entity, and announce its events. */
 export function createChanges<S, V>(
-  { name, facts, view, deadlines }: AnyDefinition<S, V>,
+  { name, facts, view, deadlines, calls }: AnyDefinition<S, V>,
   rules: Rules<S>,
   { app, documents, publish }: Pick<EntityContext, 'app' | 'documents' | 'publish'>,
 ) {
@@ -42,7 +43,7 @@ export function createChanges<S, V>(
       kind: change.kind,
       bytes: documentBytes,
       announces: change.decide !== undefined,
-      arms: deadlines !== undefined,
+      arms: (deadlines ?? calls) !== undefined,
       run: handled()?.run,
       decide(stored) {
         const known = stored.get<EntityDocument<S>>(key)
@@ -92,6 +93,8 @@ export function createChanges<S, V>(
       change.isRequest && isInfrastructure(error) ? uncertain(change, error) : error
     const step = await settle(fullKey, !isOnlyAnnounced(change), () => saveChange(change, key), failureOf)
     if (step.refusal) throw step.refusal.error
+    for (const { name, at } of step.armed)
+      if (callIn(name)) documents('').firing.fireSoon({ key: fullKey, name, at: Date.parse(at) })
     return step
   }
 

@@ -8,8 +8,8 @@ import { type Route, route } from '../web/route.ts'
 import type { EntityContext } from './context.ts'
 import { openIn } from './deadlines.ts'
 import type { EntityDocument } from './document.ts'
+import { deadlinePassed } from './kit-events.ts'
 import type { Entity } from './open-entity.ts'
-import { deadlinePassed } from './step.ts'
 
 /** A deadline as operators see it. */
 interface ShownDeadline {

@@ -3,8 +3,10 @@ import type { Fire } from '../state/deadlines/firing.ts'
 import { keyIn } from '../state/spaces.ts'
 import { type Changes, causedBy, documentBytes, idSource, passOn } from './changes.ts'
 import type { EntityContext, EntityDeadlines, OpenDeadline } from './context.ts'
-import { type AnyDefinition, armedIn, type Deadline, documentKey, type EntityDocument } from './document.ts'
-import type { Change, DeadlinePassed, Rules } from './step.ts'
+import { type AnyDefinition, documentKey, type EntityDocument } from './document.ts'
+import type { DeadlinePassed } from './kit-events.ts'
+import type { Change, Rules } from './step.ts'
+import { armedIn, type Deadline } from './waits.ts'
 
 /** Returns the open deadlines of a document. */
 export const openIn = ({ deadlines = {} }: Pick<EntityDocument<unknown>, 'deadlines'>): OpenDeadline[] =>
@@ -99,7 +101,7 @@ export function createDeadlines<S, V>(
       arms: true,
       decide(stored) {
         const known = stored.get<EntityDocument<S>>(key)
-        const next = rules.retimed(known)
+        const next = rules.retimed(known, now())
         if (!next) return false
         stored.write(next)
         arm(stored, own.fullKey(key), armedIn(next, known))

@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { type EventName, type FullEvent, parseMoment, type Tenant, upcast } from '@orderflow/envelope'
+import { type EventName, type FullEvent, type Tenant, upcast } from '@orderflow/envelope'
 import { SidecarError } from '../sidecar/sidecar.ts'
 import type { Mark } from '../state/registers.ts'
 import type { EntityDefinition } from './entity.ts'
 import { causeIn, collect, type Facts, factOf, isEarlier, upcastFacts } from './facts.ts'
+import { type Calls, type Deadlines, waitRules } from './waits.ts'
 
 /** The only document of an entity. */
 export interface EntityDocument<S> {
@@ -26,28 +27,22 @@ export interface EntityDocument<S> {
   requestHash?: string
   /** The open deadlines of the state. */
   deadlines?: Deadlines
+  /** The open calls of the state. */
+  calls?: Calls
   /** The number of times that a sweep has written the document. */
   visits?: number
   /** Later events of a rebuild whose predecessors are missing, in the sequence of their revisions. */
   held?: FullEvent[]
 }
 
-/** Open deadlines, by name. `fired` is true if the event of the deadline is in the log, or will be announced. */
-export type Deadlines = Readonly<Record<string, { at: string; fired?: true }>>
-
-export interface Deadline {
-  name: string
-  /** The time as in events. */
-  at: string
-}
-
-type Origin = Record<'correlationId' | 'traceId', string> & Partial<Record<'tenant' | 'user', string>>
+/** The conversation and owner of an entity. */
+export type Origin = Record<'correlationId' | 'traceId', string> & Partial<Record<'tenant' | 'user', string>>
 
 /** An own event of a document. The mark is empty for an event that is announced again. */
 export type Entry = { event: FullEvent; mark: Mark }
 
 // biome-ignore lint/suspicious/noExplicitAny: the runtime of an entity treats all declarations alike
-export type AnyDefinition<S, V> = EntityDefinition<S, V, any, any, any, any, any>
+export type AnyDefinition<S, V> = EntityDefinition<S, V, any, any, any, any, any, any>
 
 /** The number of causes that an entity remembers. docs/guarantees.md names it. */
 export const maxCauses = 1_000
@@ -69,6 +64,7 @@ type Bookkeeping<S> = Pick<EntityDocument<S>, 'revision' | 'causes' | 'origin'>
 /** The rules for reading an entity's document, and for adding events to it, for one declaration. All functions are pure. */
 export function documentRules<S, V>(definition: AnyDefinition<S, V>) {
   const { initial, facts, upcast: upcasts = [] } = definition
+  const { deadlinesOf, callsOf, waiting } = waitRules(definition)
   const version = upcasts.length > 0 ? { version: upcasts.length } : {}
   const types = new Map((definition.events as string[]).map((type) => [type.split('@', 1)[0] as string, type]))
   const evolvers = (definition.evolve ?? {}) as Record<string, (state: S, event: FullEvent) => S>
@@ -182,42 +178,17 @@ export function documentRules<S, V>(definition: AnyDefinition<S, V>) {
     return waiting.length > 0 ? { ...next, held: waiting } : next
   }
 
-  /** Returns the open deadlines of a state, with their times as in events. */
-  function deadlinesOf(state: S): Record<string, string> {
-    const times = Object.entries(definition.deadlines?.(state) ?? {}) as [string, Date | string | undefined][]
-    const scheduled = times.find(([name]) => Object.hasOwn(definition.every ?? {}, name))
-    if (scheduled) throw new Error(`${scheduled[0]} of ${definition.name} is a deadline and a schedule: rename one`)
-    return Object.fromEntries(times.flatMap(([name, time]) => (time === undefined ? [] : [[name, textOf(name, time)]])))
-  }
-
-  function textOf(deadline: string, time: Date | string): string {
-    // For null, `new Date` would return a time in the past, so the deadline would pass at once.
-    const date = typeof time === 'string' ? parseMoment(time) : time
-    const year = date instanceof Date ? date.getUTCFullYear() : Number.NaN
-    if (date && year > 0 && year < 10_000) return date.toISOString()
-    throw new Error(
-      `the deadline ${deadline} of ${definition.name} has no valid time: ${time}. Return a Date, a date-time with an offset, or undefined`,
-    )
-  }
-
-  /** Returns the document with the deadlines of its state. Those that stay keep whether they were fired. */
-  function timed(document: EntityDocument<S>): EntityDocument<S> {
-    if (!definition.deadlines) return document
-    const { deadlines: known = {}, ...rest } = document
-    const times = Object.entries(deadlinesOf(stateIn(document)))
-    if (times.length === 0) return rest
-    const deadlines = times.map(([name, at]) => [name, known[name]?.at === at ? known[name] : { at }] as const)
-    return { ...rest, deadlines: Object.fromEntries(deadlines) }
-  }
+  /** Returns the document with the deadlines and calls of its state. */
+  const timed = (document: EntityDocument<S>, now: Date): EntityDocument<S> => waiting(document, stateIn(document), now)
 
   /**
-   * Returns the document with the deadlines that this release declares for its state; undefined if it has them, or has no state. Events that a rebuild
-   * holds back stay in it, because the rebuild may be running.
+   * Returns the document with the deadlines and calls that this release declares for its state; undefined if it has them, or has no state. Events that a
+   * rebuild holds back stay in it, because the rebuild may be running.
    */
-  function retimed(stored: EntityDocument<S> | undefined): EntityDocument<S> | undefined {
+  function retimed(stored: EntityDocument<S> | undefined, now: Date): EntityDocument<S> | undefined {
     if (stored?.state === undefined) return undefined
-    const next = timed(withState(stored))
-    return isDeepStrictEqual(next.deadlines, stored.deadlines) ? undefined : next
+    const next = timed(withState(stored), now)
+    return isDeepStrictEqual([next.deadlines, next.calls], [stored.deadlines, stored.calls]) ? undefined : next
   }
 
   const currentState = (document: EntityDocument<S> | undefined): S => stateIn(released(document))
@@ -241,6 +212,7 @@ export function documentRules<S, V>(definition: AnyDefinition<S, V>) {
     released,
     refold,
     deadlinesOf,
+    callsOf,
     timed,
     retimed,
     currentState,
@@ -260,9 +232,3 @@ const originOf = ({ CorrelationId, TraceId, TenantID, TenantUserID }: FullEvent)
   ...(TenantID && { tenant: TenantID }),
   ...(TenantUserID && { user: TenantUserID }),
 })
-
-/** Returns the deadlines that the stored document does not have. */
-export function armedIn<S>({ deadlines = {} }: EntityDocument<S>, stored: EntityDocument<S> | undefined): Deadline[] {
-  const known = stored?.deadlines ?? {}
-  return Object.entries(deadlines).flatMap(([name, { at }]) => (known[name]?.at === at ? [] : [{ name, at }]))
-}

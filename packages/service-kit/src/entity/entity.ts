@@ -1,4 +1,5 @@
 import type { EventName, EventType, FullEvent, NameOf, PayloadOf, Tenant } from '@orderflow/envelope'
+import type { Outcome } from '../calls/target.ts'
 import type { FactNames } from './facts.ts'
 
 /** An own event: its name for the newest version, or `Name@1` for a version that stays until the declaration names another one. */
@@ -40,6 +41,23 @@ export interface TimeContext extends DecisionContext {
   due: Date
 }
 
+/** A call to another system that a state needs. */
+export interface OpenCall {
+  /** The name of the other system, as in the targets of `openEntity`. */
+  target: string
+  /** What the target must do, such as `capture`. */
+  operation: string
+  /**
+   * The number or name of the attempt; 1 by default. All tries of an attempt have the same idempotency key. Another attempt has another key, so the target may
+   * do it again: raise it only after the target has refused the last one.
+   */
+  attempt?: number | string
+  input: unknown
+}
+
+/** The outcome of a call on which an entity decides. A third one, `unknown`, leads to another try, and at the end to a dead letter for a person. */
+export type CallOutcome = Exclude<Outcome, { outcome: 'unknown' }>
+
 /** Regular times, by the log's clock. */
 export interface Schedule {
   /** Five fields, as in cron: minute, hour, day of the month, month, day of the week. */
@@ -65,6 +83,7 @@ export interface Schedule {
  * @template O the names of events on which the entity decides
  * @template C the inputs of commands, by name
  * @template D the names of deadlines and schedules
+ * @template L the names of calls
  */
 export interface EntityDefinition<
   S,
@@ -74,6 +93,7 @@ export interface EntityDefinition<
   O extends EventName,
   C extends object,
   D extends string = never,
+  L extends string = never,
 > {
   /** The prefix of documents, and of derived ids: `payment` gives the document `payment/<id>`. Without a slash. */
   name: string
@@ -117,6 +137,16 @@ export interface EntityDefinition<
    * events have no tenant.
    */
   every?: { readonly [K in NoInfer<D>]?: Schedule | string }
+  /**
+   * Returns the calls that the state needs. A call ends when the state changes so that this function no longer returns it, or returns another attempt. It
+   * may only use the state. A rebuild calls nothing. Afterwards, the target is asked about each call that is still open.
+   */
+  calls?(state: NoInfer<S>): { readonly [K in NoInfer<L>]?: OpenCall | undefined }
+  /**
+   * Decides when a call has an outcome. Its events must end the call, or raise its attempt. The outcome is an event in the log (`CallAnswered`), and is
+   * decided when that event arrives, also if the state no longer has the call.
+   */
+  onCall?: { readonly [K in L]: (outcome: CallOutcome, state: NoInfer<S>, context: DecisionContext) => Decision<T> }
   /** Returns what readers see; undefined while the entity is unknown to readers, and not in the list. */
   view(state: NoInfer<S>, id: string): V | undefined
   /**
@@ -136,7 +166,8 @@ export function entity<
   O extends EventName = never,
   C extends object = object,
   const D extends string = never,
->(definition: EntityDefinition<S, V, T, F, O, C, D>): EntityDefinition<S, V, T, F, O, C, D> {
+  const L extends string = never,
+>(definition: EntityDefinition<S, V, T, F, O, C, D, L>): EntityDefinition<S, V, T, F, O, C, D, L> {
   return definition
 }
 

@@ -1,20 +1,24 @@
 import { type EventName, type FullEvent, type Tenant, tenantOf, upcast } from '@orderflow/envelope'
 import { isFromOutside, topicOfEvent } from '@orderflow/envelope/kafka'
 import { isKnownTime } from '@orderflow/kafka-log'
+import type { CallTarget } from '../calls/target.ts'
 import type { Fire } from '../state/deadlines/firing.ts'
 import type { Load, Page, PageOptions } from '../state/list-page.ts'
 import type { Handlers, Reactions } from '../stream/consuming/event-handler.ts'
 import { isInfrastructure } from '../stream/dead-letters/fault.ts'
 import { handled } from '../telemetry/context.ts'
+import { createCalls } from './calls.ts'
 import { causedBy, createChanges, documentBytes, idSource, passOn } from './changes.ts'
 import type { EntityContext, EntityDeadlines } from './context.ts'
-import { createDeadlines, openIn } from './deadlines.ts'
+import { createDeadlines } from './deadlines.ts'
 import { type AnyDefinition, documentKey, type EntityDocument } from './document.ts'
 import { type EntityDefinition, type OwnType, Refused, type RequestContext } from './entity.ts'
 import { causeIn, createRecentFacts } from './facts.ts'
+import { callAnswered, deadlinePassed } from './kit-events.ts'
 import { createRequestKeys, fingerprintOf } from './request-keys.ts'
 import { createSchedules } from './schedules.ts'
-import { type Change, deadlinePassed, rulesOf } from './step.ts'
+import { type Change, rulesOf } from './step.ts'
+import { callIn, unfiredIn } from './waits.ts'
 
 /** The result of a command. */
 export interface Done<V> {
@@ -30,7 +34,7 @@ export interface Entity<S, V, C extends object> {
   readonly name: string
   /** The names of the events that it publishes. */
   readonly events: readonly string[]
-  /** Lets a deadline pass; undefined for an entity without deadlines. */
+  /** Lets a deadline pass, or makes a call; undefined for an entity without both. */
   readonly fire: Fire | undefined
   /** The schedules; undefined for an entity without any. */
   readonly schedules:
@@ -45,7 +49,7 @@ export interface Entity<S, V, C extends object> {
   readonly deadlines: EntityDeadlines | undefined
   readonly reactions: Reactions<boolean>
   readonly rebuild: Reactions<boolean>
-  /** The deadlines of stored entities, after a release that changed `deadlines`: each event gives its entity the present ones. Decides nothing. */
+  /** The deadlines and calls of stored entities, after a release that changed them: each event gives its entity the present ones. Decides nothing. */
   readonly retime: Reactions<boolean>
   /**
    * The commands. A command resolves when its events are stored and in the log. A repeated request with the same Idempotency-Key is decided again only
@@ -69,7 +73,10 @@ export interface Entity<S, V, C extends object> {
   page(tenant: Pick<Tenant, 'id'>, options: PageOptions): Promise<Page<V>>
 }
 
-/** Creates the entities of a declaration: their reactions, rebuild, commands and reads. */
+/**
+ * Creates the entities of a declaration: their reactions, rebuild, commands and reads.
+ * @param targets the systems that the entities call, by the names in `calls`
+ */
 export function openEntity<
   S,
   V,
@@ -78,10 +85,15 @@ export function openEntity<
   O extends EventName,
   C extends object,
   D extends string,
->(definition: EntityDefinition<S, V, T, F, O, C, D>, context: EntityContext): Entity<S, V, C> {
+  L extends string,
+>(
+  definition: EntityDefinition<S, V, T, F, O, C, D, L>,
+  context: EntityContext,
+  targets: Readonly<Record<string, CallTarget>> = {},
+): Entity<S, V, C> {
   const { app, documents, publish, now, newId, log } = context
   const any: AnyDefinition<S, V> = definition
-  const { name, facts, on: deciders = {}, id: idOfPayload, answersRequest, view, deadlines, every } = any
+  const { name, facts, on: deciders = {}, id: idOfPayload, answersRequest, view, deadlines, every, calls } = any
   const isTimed = deadlines !== undefined || every !== undefined
   const commands = Object.entries(any.commands ?? {})
   const rules = rulesOf(any)
@@ -89,6 +101,7 @@ export function openEntity<
   const { save, run, arm, announceOpen, isOnlyAnnounced } = changes
   const { pass, fire, retime, operations } = createDeadlines(any, rules, changes, context)
   const schedules = every && createSchedules(any, changes, context)
+  const calling = createCalls(any, rules, changes, context, targets)
   const recentFacts = createRecentFacts(() => documents('').generation())
   const keyOf = (id: string) => documentKey(name, id)
   const collectedNames: readonly string[] = facts?.names ?? []
@@ -120,7 +133,7 @@ export function openEntity<
       arrivedAt,
       decide: decider && ((state, context) => decider(event, state, context)),
     }
-    const saving = decider || deadlines ? run(change) : save(change)
+    const saving = decider || deadlines || calls ? run(change) : save(change)
     passOn()
     const { isChanged } = await saving
     if (isOwnFact) recentFacts.add(event, arrivedAt)
@@ -190,13 +203,18 @@ export function openEntity<
   const received = [...Object.keys(deciders), ...collectedNames].filter(isReceived)
   return {
     name,
-    events: isTimed ? [...own, deadlinePassed] : own,
-    fire: deadlines && fire,
+    events: [...own, ...(isTimed ? [deadlinePassed] : []), ...(calls ? [callAnswered] : [])],
+    fire:
+      (deadlines ?? calls) && ((entry, isDoubtful) => (callIn(entry.name) ? calling.fire : fire)(entry, isDoubtful)),
     deadlines: deadlines && operations,
     schedules,
-    reactions: { ...byTopic(received, react), ...(isTimed && byTopic([deadlinePassed], pass)) },
+    reactions: {
+      ...byTopic(received, react),
+      ...(isTimed && byTopic([deadlinePassed], pass)),
+      ...(calls && byTopic([callAnswered], calling.decide)),
+    },
     rebuild: { ...byTopic(collected, restore), ...(schedules && byTopic([deadlinePassed], schedules.restore)) },
-    retime: byTopic(deadlines ? collected : [], retime),
+    retime: byTopic((deadlines ?? calls) ? collected : [], retime),
     do: Object.fromEntries(commands.map((one) => [one[0], runOf(one)])) as Entity<S, V, C>['do'],
     idOf: keys.idOf,
     async get(tenant, id) {
@@ -207,14 +225,13 @@ export function openEntity<
       const document = await documents('').change({
         key,
         bytes: documentBytes,
-        arms: deadlines !== undefined,
+        arms: (deadlines ?? calls) !== undefined,
         decide(stored) {
           // The write changes the document and its etag, or creates it without a state. So the guard of each earlier write fails.
           const known = stored.get<EntityDocument<S>>(key)
           stored.write({ ...known, visits: (known?.visits ?? 0) + 1 })
-          // If an earlier write came late, its deadlines may already have left the index.
-          const unfired = openIn(known ?? {}).filter(({ isFired }) => !isFired)
-          arm(stored, key, unfired)
+          // If an earlier write came late, its deadlines and calls may already have left the index.
+          arm(stored, key, unfiredIn(known))
           return known
         },
       })

@@ -1,11 +1,11 @@
-import { createEnvelope, deterministicId, type FullEvent } from '@orderflow/envelope'
+import type { FullEvent } from '@orderflow/envelope'
 import { Cron } from 'croner'
 import { requirePublishable } from '../stream/publishing/publish.ts'
 import { type Changes, documentBytes } from './changes.ts'
 import type { EntityContext } from './context.ts'
 import { type AnyDefinition, documentKey, type Entry } from './document.ts'
 import type { Schedule } from './entity.ts'
-import { type DeadlinePassed, deadlinePassed } from './step.ts'
+import { type DeadlinePassed, deadlinePassed, kitEvent } from './kit-events.ts'
 
 /** The document of a schedule. */
 interface ScheduleDocument {
@@ -40,20 +40,10 @@ export function createSchedules<S, V>(
 
     function eventOf(due: Date): FullEvent {
       const Due = due.toISOString()
-      const id = deterministicId('schedule', app.id, entity, schedule, Due)
       const EntityId = typeof of === 'string' ? of : of(due)
       const payload: DeadlinePassed = { Entity: entity, EntityId, Deadline: schedule, Due }
-      const event = createEnvelope({
-        ...{
-          app,
-          type: deadlinePassed,
-          id,
-          correlationId: id,
-          traceId: id,
-          creationDate: due,
-          payload: payload as never,
-        },
-      }) as FullEvent
+      const parts = ['schedule', app.id, entity, schedule, Due] as const
+      const event = kitEvent(app, deadlinePassed, parts, payload, { creationDate: due })
       requirePublishable(event)
       return event
     }

@@ -1,25 +1,12 @@
-import {
-  createEnvelope,
-  deterministicId,
-  type EventName,
-  type FullEvent,
-  type Tenant,
-  tenantOf,
-} from '@orderflow/envelope'
+import { createEnvelope, type EventName, type FullEvent, type Tenant, tenantOf } from '@orderflow/envelope'
 import { isFromOutside } from '@orderflow/envelope/kafka'
 import type { Mark } from '../state/registers.ts'
-import {
-  type AnyDefinition,
-  armedIn,
-  type Deadline,
-  documentRules,
-  type EntityDocument,
-  type Entry,
-  withTenant,
-} from './document.ts'
+import { type AnyDefinition, documentRules, type EntityDocument, type Entry, withTenant } from './document.ts'
 import { type Decision, type DecisionContext, keyReused } from './entity.ts'
 import { eventIdsOf } from './event-ids.ts'
 import { causeIn } from './facts.ts'
+import { deadlinePassed, kitEvent } from './kit-events.ts'
+import { armedIn, attemptOf, type Deadline } from './waits.ts'
 
 /** The event or request that may change an entity. */
 export interface Change<S> {
@@ -38,6 +25,8 @@ export interface Change<S> {
   decide?: ((state: S, context: DecisionContext) => Decision<EventName>) | undefined
   /** The deadline that has passed. It is decided only if it is still open. */
   deadline?: Deadline | undefined
+  /** The call that has an outcome. It is decided also if the state no longer has the call, because its target did something. */
+  call?: { name: string; attempt: string } | undefined
   isRequest: boolean
   /** True if the request creates the entity. */
   isCreation?: boolean
@@ -148,7 +137,7 @@ export function rulesOf<S, V>(definition: AnyDefinition<S, V>) {
     if (change.event && !facts) {
       const folded = rules.refold(known, change.event)
       if (!folded) return { ...nothing, state: rules.currentState(known) }
-      const document = rules.timed(folded)
+      const document = rules.timed(folded, change.now)
       return {
         ...nothing,
         document,
@@ -160,9 +149,9 @@ export function rulesOf<S, V>(definition: AnyDefinition<S, V>) {
     const stored = rules.released(known)
     const before = stateIn(stored)
     const entries = entriesIn(stored)
-    const { causeId, event, decide, isRequest, deadline } = change
-    // The event of the deadline has arrived from the log. Perhaps another process announced it just now.
-    const hasArrived = ({ event: own }: Entry) => deadline !== undefined && own.Id === causeId
+    const { causeId, event, decide, isRequest, deadline, call } = change
+    // The event of the deadline or call has arrived from the log. Perhaps another process announced it just now.
+    const hasArrived = ({ event: own }: Entry) => (deadline ?? call) !== undefined && own.Id === causeId
     const open = entries.filter((entry) => !hasArrived(entry) && !surroundings.isAnnounced(entry))
     try {
       const isRepeated = repeats(stored, change)
@@ -173,7 +162,8 @@ export function rulesOf<S, V>(definition: AnyDefinition<S, V>) {
       const state = event ? collected(before, event, change.arrivedAt) : before
       const next: EntityDocument<S> = { ...(stored ?? rules.version), state }
       const { fresh, again } = made(next, stored, outputs, change, newId, surroundings)
-      if (deadline && isDecided) requireEnded(next.state, deadline)
+      if (deadline && isDecided && isOpen(next.state, deadline)) throw stillOpen('deadline', deadline.name)
+      if (call && isDecided && isAwaited(next.state, call)) throw stillOpen('call', call.name)
       const isChanged = fresh.length > 0 || next.state !== before
       const isCause = ({ event: own }: Entry) => causeId !== undefined && causeIn(own) === causeId
       const isAnnouncing = isRequest || fresh.length + again.length > 0 || open.some(isCause)
@@ -181,7 +171,7 @@ export function rulesOf<S, V>(definition: AnyDefinition<S, V>) {
       const isReplaced = deadline !== undefined && isStored(stored, deadline) && !isOpen(before, deadline)
       const document =
         isChanged || isReplaced
-          ? rules.timed({ ...next, unannounced: storedEntries(next.state, [...open, ...fresh]) })
+          ? rules.timed({ ...next, unannounced: storedEntries(next.state, [...open, ...fresh]) }, change.now)
           : undefined
       return {
         document,
@@ -200,13 +190,16 @@ export function rulesOf<S, V>(definition: AnyDefinition<S, V>) {
     document?.deadlines?.[deadline]?.at === at
   const isOpen = (state: S, { name: deadline, at }: Deadline): boolean => rules.deadlinesOf(state)[deadline] === at
 
-  /** @throws {Error} if a deadline stays open after its decision, because it would then never pass again */
-  function requireEnded(state: S, deadline: Deadline): void {
-    if (isOpen(state, deadline))
-      throw new Error(
-        `the deadline ${deadline.name} of ${name} is still open after its decision: return an event that ends or moves it`,
-      )
+  const isAwaited = (state: S, { name: call, attempt }: { name: string; attempt: string }): boolean => {
+    const open = rules.callsOf(state)[call]
+    return open !== undefined && attemptOf(open) === attempt
   }
+
+  /** Returns the error for a deadline or call that stays open after its decision, because it would then never be decided again. */
+  const stillOpen = (kind: string, which: string): Error =>
+    new Error(
+      `the ${kind} ${which} of ${name} is still open after its decision: return an event that ends ${kind === 'call' ? 'it, or raises its attempt' : 'or moves it'}`,
+    )
 
   /**
    * Lets a deadline pass: adds its event to the document. Returns undefined if the deadline was fired before, has ended or has moved. The event
@@ -222,28 +215,18 @@ export function rulesOf<S, V>(definition: AnyDefinition<S, V>) {
     const stored = rules.released(known)
     if (!stored) return undefined
     // A release with another declaration may have written the document.
-    const next = rules.timed(stored)
+    const next = rules.timed(stored, new Date(deadline.at))
     if (next.deadlines?.[deadline.name]?.fired) return undefined
     if (!isStored(next, deadline))
       return isStored(stored, deadline) ? { document: next, fresh: [], armed: armedIn(next, stored) } : undefined
     const origin = rules.originIn(stored)
-    const tenant = { id: origin?.tenant ?? '', userId: origin?.user ?? '' }
     // A deadline may have the same time again after its decision. Then the entity has more events.
     const distinction = [deadline.at, String(stored.revision ?? 0), ...(early ? [early.toISOString()] : [])]
-    const parts = withTenant(tenant, [app.id, name, id, deadline.name, ...distinction])
-    // biome-ignore lint/plugin/no-spread-arguments: an id has at most nine parts
-    const eventId = deterministicId(early ? 'early-deadline' : 'deadline', ...parts)
-    const traceId = origin?.traceId ?? eventId
-    const event = createEnvelope({
-      app,
-      type: deadlinePassed,
-      id: eventId,
-      correlationId: origin?.correlationId ?? traceId,
-      traceId,
-      tenant,
-      creationDate: early ?? new Date(deadline.at),
-      payload: { Entity: name, EntityId: id, Deadline: deadline.name, Due: deadline.at } as never,
-    }) as FullEvent
+    const parts = withTenant({ id: origin?.tenant ?? '' }, [app.id, name, id, deadline.name, ...distinction])
+    const payload = { Entity: name, EntityId: id, Deadline: deadline.name, Due: deadline.at }
+    const creationDate = early ?? new Date(deadline.at)
+    const kind = early ? 'early-deadline' : 'deadline'
+    const event = kitEvent(app, deadlinePassed, [kind, ...parts], payload, { creationDate, origin })
     const fresh = [{ event, mark: mark() }]
     const entries = [...entriesIn(stored), ...fresh]
     const deadlines = { ...next.deadlines, [deadline.name]: { at: deadline.at, fired: true as const } }
@@ -266,18 +249,6 @@ export function rulesOf<S, V>(definition: AnyDefinition<S, V>) {
 }
 
 const nothing = { document: undefined, fresh: [], announce: [], armed: [], isChanged: false }
-
-/** The payload of the event that a time has passed. */
-export interface DeadlinePassed {
-  Entity: string
-  EntityId: string
-  /** The name of the deadline or schedule. */
-  Deadline: string
-  Due: string
-}
-
-/** The event of a deadline that has passed. A service that has deadlines publishes and consumes it. */
-export const deadlinePassed = 'DeadlinePassed' as EventName
 
 /** Returns the headers of an own event; undefined if it has none. */
 const headersOf = (cause: string | undefined, revision: number | undefined) =>

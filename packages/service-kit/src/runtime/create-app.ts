@@ -2,8 +2,9 @@ import type { RequestListener } from 'node:http'
 import { deadLetterTopic } from '@orderflow/envelope'
 import { topicOfEvent } from '@orderflow/envelope/kafka'
 import { createAuth } from '../auth/auth.ts'
+import { callUnknown } from '../entity/calls.ts'
 import { deadlineRoutes } from '../entity/deadline-routes.ts'
-import { deadlinePassed } from '../entity/step.ts'
+import { callAnswered, deadlinePassed } from '../entity/kit-events.ts'
 import type { Sidecar } from '../sidecar/sidecar.ts'
 import { createDocuments, type Documents, type DocumentsOf } from '../state/documents.ts'
 import { entityForm } from '../state/position-mark.ts'
@@ -37,7 +38,7 @@ import { limitsOf } from './settings/settings.ts'
 export type AppDependencies<S extends object> = Pick<ServiceContext<S>, 'settings' | 'log' | 'now' | 'newId'> & {
   sidecar: Sidecar
   tracing?: Tracing | undefined
-  /** The clock of the log, for a service with deadlines. The default is the clock of `now`. */
+  /** The clock of the log, for a service with deadlines or calls. The default is the clock of `now`. */
   clock?: LogClock
   /** Returns the time since any fixed moment in milliseconds. It must ignore changes of the system's clock. */
   elapsed?: () => number
@@ -70,7 +71,7 @@ export function createApp<S extends object>(
     consumed: () => reads,
     form: () => formOf(parts),
   })
-  /** The clock of the deadlines; undefined for a service without deadlines. */
+  /** The clock of deadlines and calls; undefined for a service without both. */
   let clock: LogClock | undefined
   const context = {
     ...dependencies,
@@ -91,9 +92,11 @@ export function createApp<S extends object>(
       : noDocuments,
   }
   const parts = createParts(service, context, (own) => requireListed(own, settings.App, trust))
-  const isTimed = parts.entities?.some(({ events }) => events.includes(deadlinePassed))
-  const deadlineTopic = isTimed ? topicOfEvent(deadlinePassed) : undefined
-  if (deadlineTopic) clock = logClock ?? { now, fresh: () => now().getTime(), tick: async () => {} }
+  /** The topics of deadlines and calls, if entities have some. */
+  const timed = [deadlinePassed, callAnswered].flatMap((event) =>
+    parts.entities?.some(({ events }) => events.includes(event)) ? (topicOfEvent(event) ?? []) : [],
+  )
+  if (timed.length > 0) clock = logClock ?? { now, fresh: () => now().getTime(), tick: async () => {} }
   const kept = createKeptDeadlines({
     read: createRetention(settings.Stream, Object.keys(parts.retime)),
     openUntil: () => context.documents('').firing.openUntil(),
@@ -103,10 +106,10 @@ export function createApp<S extends object>(
 
   const { App: app, AppChannel: channel } = settings
   const reads = Object.keys(parts.reactions)
-  const written = deadlineTopic ? [...service.produces, deadlineTopic, clockTopic] : service.produces
+  const written = clock ? [...service.produces, ...timed, clockTopic] : service.produces
   const writes = [...written, ...reads.map(deadLetterTopic)]
   const group = reads.length > 0 ? app.Name : undefined
-  const refusals = new Set(Object.keys(service.refusals))
+  const refusals = new Set([...Object.keys(service.refusals), callUnknown])
   const options = {
     ...{ app: app.Name, publish: publishRecord, trust, refusals, log, now, metrics, tracing },
     appendTimes: createAppendTimes(settings.Stream),

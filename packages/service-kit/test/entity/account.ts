@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createEnvelope, type EventName, type FullEvent, noTenant } from '@orderflow/envelope'
 import { expect } from 'chai'
+import type { CallTarget } from '../../src/calls/target.ts'
 import { type EntityDefinition, entity, type OwnType, Refused } from '../../src/entity/entity.ts'
 import { openEntity } from '../../src/entity/open-entity.ts'
 import { SidecarError } from '../../src/sidecar/sidecar.ts'
@@ -131,11 +132,13 @@ export function startProcess<
   O extends EventName,
   C extends object,
   D extends string,
+  L extends string,
 >(
-  definition: EntityDefinition<S, V, T, F, O, C, D>,
+  definition: EntityDefinition<S, V, T, F, O, C, D, L>,
   sidecar: FakeSidecar,
   clock = new Clock(),
   { killAt, isAfter = false, skewMs = 0 }: Faults = {},
+  targets: Readonly<Record<string, CallTarget>> = {},
 ) {
   let count = 0
   const { sidecar: mortal, ...life } = mortalSidecar(sidecar, () => {
@@ -156,7 +159,7 @@ export function startProcess<
   const { log, records } = capturedLog()
   const logNow = () => new Date(clock.log)
   const context = { app, documents, publish, now: logNow, newId: randomUUID, log }
-  const opened = openEntity(definition, context)
+  const opened = openEntity(definition, context, targets)
   const { announcing, firing } = documents('')
   announcing.onVisit(opened.name, opened.announceStored)
   if (opened.fire) firing.onDue(opened.name, opened.fire)

@@ -41,6 +41,10 @@ export function doesConsume({ consumes }: Pick<Service, 'consumes'>): boolean {
   return Object.keys(consumes).length > 0
 }
 
+/** Returns true if the service uses the clock of the log. */
+export const hasClock = ({ deadlines, calls }: Pick<ServiceEntry, 'deadlines' | 'calls'>): boolean =>
+  deadlines === true || calls === true
+
 /** Returns true if the service signs or verifies events. */
 export function isKnownBySignature(service: Service): boolean {
   return service.watches || service.hasStore || Object.values(service.publishes).flat().length > 0

@@ -13,7 +13,10 @@ const engine = relative(repository, dirname(dirname(programFile('@orderflow/enve
 const [source, target] = isInstalled ? [engine, contract] : [contract, engine]
 
 /** The events that the service kit defines, if the application uses them. */
-const eventsOfKit = services.some(({ deadlines }) => deadlines) ? ['events/DeadlinePassed.1.json'] : []
+const eventsOfKit = [
+  ...(services.some(({ deadlines }) => deadlines) ? ['events/DeadlinePassed.1.json'] : []),
+  ...(services.some(({ calls }) => calls) ? ['events/CallAnswered.1.json'] : []),
+]
 
 const banner = '// Generated from envelope-schema/schemas/ by make generate. Do not edit.\n'
 

@@ -1,6 +1,6 @@
 import { type KafkaConnection, openLog, withAdmin } from '@orderflow/kafka-log'
 import { lastDeadlines, retentionOf } from '@orderflow/service-kit/log'
-import { services } from '../application/services.ts'
+import { hasClock, services } from '../application/services.ts'
 import { CliError } from '../base/error.ts'
 import { changeTopics } from './topic-settings.ts'
 
@@ -25,7 +25,7 @@ export async function keepFor(kafka: KafkaConnection, names: readonly string[], 
  * @throws {CliError} `usage`
  */
 export async function requireDeadlinesKept(kafka: KafkaConnection, keptMs: number): Promise<void> {
-  if (keptMs === forever || !services.some(({ deadlines }) => deadlines)) return
+  if (keptMs === forever || !services.some(hasClock)) return
   const log = openLog(kafka)
   try {
     const now = new Date()

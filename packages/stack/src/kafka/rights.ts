@@ -1,6 +1,6 @@
 import { deadLetterTopic } from '@orderflow/envelope'
 import { clockTopic } from '@orderflow/service-kit/log'
-import { doesConsume, outsideTopics, type Service, services } from '../application/services.ts'
+import { doesConsume, hasClock, outsideTopics, type Service, services } from '../application/services.ts'
 
 // The users of a Kafka with authentication are the services and the following users.
 
@@ -50,15 +50,15 @@ export interface Right {
 
 /**
  * Returns the rights of a service. It writes the topics that it produces, and the dead letters of consumed topics. A consumer reads the consumed and
- * produced topics, and their dead letters. It needs both for a rebuild, which leaves out events that are dead letters. A service with deadlines reads
+ * produced topics, and their dead letters. It needs both for a rebuild, which leaves out events that are dead letters. A service with deadlines or calls reads
  * the time of the log, and compares the retention of its topics with its deadlines.
  */
 export function serviceRights({
   name: user,
   consumes,
   produces,
-  deadlines,
-}: Pick<Service, 'name' | 'consumes' | 'produces' | 'deadlines'>): Right[] {
+  ...waits
+}: Pick<Service, 'name' | 'consumes' | 'produces' | 'deadlines' | 'calls'>): Right[] {
   const consumed = Object.keys(consumes)
   const written = [...produces, ...consumed.map(deadLetterTopic)].map((name) => topicRight(user, name, 'write'))
   if (consumed.length === 0) return written
@@ -66,7 +66,7 @@ export function serviceRights({
   return [
     ...read.flatMap((name) => [topicRight(user, name, 'read'), topicRight(user, deadLetterTopic(name), 'read')]),
     ...written,
-    ...(deadlines
+    ...(hasClock(waits)
       ? [
           topicRight(user, clockTopic, 'read'),
           topicRight(user, clockTopic, 'write'),

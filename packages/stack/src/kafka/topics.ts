@@ -16,7 +16,7 @@ import {
   type TopicSettings,
 } from '@orderflow/service-kit/log'
 import type { Admin } from '@platformatic/kafka'
-import { doesConsume, partitions, type Surroundings, services } from '../application/services.ts'
+import { doesConsume, hasClock, partitions, type Surroundings, services } from '../application/services.ts'
 import { CliError } from '../base/error.ts'
 import { withRetries } from '../base/run-tool.ts'
 
@@ -38,7 +38,7 @@ function createTopics(partitions: number): TopicSpec[] {
   return [
     ...names.map((name) => ({ name, partitions, consumerGroups: consumersOf(name), configs: eventSettings })),
     ...names.map((name) => ({ name: `${name}.dead`, partitions: 1, consumerGroups: [], configs: deadLetterSettings })),
-    ...(services.some(({ deadlines }) => deadlines)
+    ...(services.some(hasClock)
       ? [{ name: clockTopic, partitions: 1, consumerGroups: [], configs: clockSettings }]
       : []),
   ]

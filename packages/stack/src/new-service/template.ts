@@ -80,8 +80,8 @@ interface HeardEvent {
 
 export const placeholder: HeardEvent = { name: 'SomethingHappened', constant: 'someEvents', key: 'ThingId' }
 
-/** A service handles the deadlines of its own entities without a reaction. */
-const offered = eventNames.filter((name: string) => name !== 'DeadlinePassed')
+/** A service handles the deadlines and calls of its own entities without a reaction. */
+const offered = eventNames.filter((name: string) => name !== 'DeadlinePassed' && name !== 'CallAnswered')
 
 /**
  * Returns the event that a new service consumes. `key` is the key field of the topic if that is a single GUID, otherwise the first GUID field of the

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { isPlatformFailure } from '../../sidecar/batcher.ts'
 import type { Read } from '../../sidecar/sidecar.ts'
+import { within } from '../../telemetry/context.ts'
 import { createBeatWatch } from '../beats.ts'
 import { nameIn } from '../spaces.ts'
 import { beginOf, endOf, isWide } from './buckets.ts'
@@ -23,10 +24,11 @@ import {
 import { type Listing, readIndex } from './listing.ts'
 
 /**
- * Lets a deadline of a document pass, if the document still has it. Returns true if an event was published.
+ * Lets a deadline of a document pass, or begins the next try of a call, if the document still has it. Returns true if an event was published, and
+ * `waiting` if the entry must stay in the index until it has ended.
  * @param isDoubtful true if the store may execute an earlier write of the document later
  */
-export type Fire = (entry: DueEntry, isDoubtful: boolean) => Promise<boolean>
+export type Fire = (entry: DueEntry, isDoubtful: boolean) => Promise<boolean | 'waiting'>
 
 /** The deadlines of a process. */
 export interface Firing {
@@ -34,6 +36,8 @@ export interface Firing {
   onDue(name: string, fire: Fire): void
   /** Fires what is due. The service calls it every second. */
   sweep(): Promise<void>
+  /** Fires an entry that the index has at once, so that it does not wait for a sweep. */
+  fireSoon(entry: DueEntry): void
   /** Gives the deadlines to other processes. */
   leave(): Promise<void>
   /** Returns the time before which all open deadlines of this process pass, in milliseconds since 1970; undefined without deadlines. */
@@ -48,6 +52,7 @@ export interface Firing {
 export const noFiring: Firing = {
   onDue() {},
   async sweep() {},
+  fireSoon() {},
   async leave() {},
   openUntil: () => undefined,
   overdueMs: () => 0,
@@ -67,6 +72,8 @@ const readTogether = 20
 const maxHeld = 20_000
 /** The time after which a deadline that failed is tried again, so that it does not hold up its bucket. */
 const retryMs = 60_000
+/** The time after which an entry that must stay in the index is looked at again. */
+const waitMs = 10_000
 /** The time after which a listing reports that a process does not fire its deadlines. It is longer than the interval of its beats. */
 const silentMs = 10_000
 /** The time for which the store may still execute writes of a process that has ended. */
@@ -185,12 +192,13 @@ export function createFiring(options: Options): Firing & { writer: LaneWriter } 
     own.passed(place, next)
   }
 
-  async function fireOne(entry: DueEntry): Promise<'fired' | 'ended' | 'later'> {
+  async function fireOne(entry: DueEntry): Promise<'fired' | 'ended' | 'later' | 'waiting'> {
     const fire = fires.get(nameIn(entry.key))
     try {
       // A replica of another version may have the entity.
       if (!fire) return 'later'
-      return (await fire(entry, elapsed() - takenAt < doubtMs)) ? 'fired' : 'ended'
+      const result = await fire(entry, elapsed() - takenAt < doubtMs)
+      return result === 'waiting' ? result : result ? 'fired' : 'ended'
     } catch (error) {
       if (isPlatformFailure(error)) throw error
       report(error)
@@ -207,12 +215,14 @@ export function createFiring(options: Options): Firing & { writer: LaneWriter } 
     const begunAt = elapsed()
     const results = await Promise.allSettled(entries.map(fireOne))
     const resultOf = (index: number) => (results[index] as PromiseFulfilledResult<string>).value
-    const fired = entries.filter((_, index) => resultOf(index) === 'fired').length
+    const resultingIn = (result: string) => entries.filter((_, index) => resultOf(index) === result)
+    const fired = resultingIn('fired').length
     firedSince += fired
     // Most deadlines have ended, and cost only a read.
     pausedUntil = begunAt + (pauseMs * fired) / firedTogether
-    const later = entries.filter((_, index) => resultOf(index) === 'later')
+    const [later, waiting] = [resultingIn('later'), resultingIn('waiting')]
     if (later.length > 0) await arm(later, now().getTime() + retryMs)
+    if (waiting.length > 0) await arm(waiting, now().getTime() + waitMs)
     for (const { at } of later)
       if (at <= failing.at || elapsed() > failing.until) failing = { at, until: elapsed() + 2 * retryMs }
     const outage = results.find((result) => result.status === 'rejected')
@@ -275,6 +285,11 @@ export function createFiring(options: Options): Firing & { writer: LaneWriter } 
       await own.tell()
       const until = time()
       if (until !== undefined) await fireDue(until)
+    },
+
+    fireSoon(entry) {
+      // A failure leaves the entry in the index, where a sweep finds it.
+      void within(undefined, () => fireOne(entry)).catch(() => {})
     },
 
     async leave() {
