@@ -3,7 +3,7 @@
 /** Topic of OrderCreated, OrderCancelled, OrderReminded, OrderExpired. */
 export const orderEvents = 'orderevents'
 
-/** Topic of PaymentApproved, PaymentRejected, PaymentRefunded. */
+/** Topic of PaymentApproved, PaymentRejected, PaymentRefunded, PaymentPending, PaymentAuthorised. */
 export const paymentEvents = 'paymentevents'
 
 /** Topic of DeadlinePassed. */

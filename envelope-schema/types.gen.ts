@@ -1,7 +1,7 @@
 // Generated from envelope-schema/schemas/ by make generate. Do not edit.
 
 /**
- * Another system has answered a call of an entity, or nobody knows its answer. The service that has the entity publishes this event, and then decides what follows.
+ * Another system has answered a call of an entity, or its answer stays unknown. The service that has the entity publishes this event, and then decides what follows.
  */
 export type CallAnsweredV1 = {
   /**
@@ -21,7 +21,7 @@ export type CallAnsweredV1 = {
    */
   Attempt: string
   /**
-   * done: the other system did it. refused: it will not do it. unknown: a person must find out; change this value to done or refused, or to again for another try, and replay the dead letter.
+   * done: the other system did it. refused: it will not do it. unknown: a person must find out. The person writes done or refused, or again for another try, and replays the dead letter.
    */
   Outcome: 'done' | 'refused' | 'unknown' | 'again'
   /**
@@ -149,6 +149,46 @@ export type PaymentApprovedV1 = {
 }
 
 /**
+ * The payment provider has reserved the amount of a payment. It is not charged yet.
+ */
+export type PaymentAuthorisedV1 = {
+  /**
+   * The payment.
+   */
+  PaymentId: string
+  /**
+   * The order that the event is about.
+   */
+  OrderId: string
+}
+
+/**
+ * A payment provider was asked for the payment of an order.
+ */
+export type PaymentPendingV1 = {
+  /**
+   * The payment.
+   */
+  PaymentId: string
+  /**
+   * The order that the event is about.
+   */
+  OrderId: string
+  /**
+   * The amount to charge.
+   */
+  Amount: number
+  /**
+   * The policy that decided to ask the provider, with its version, for example provider@1.
+   */
+  Policy: string
+  /**
+   * The trigger of the payment: the order's event, or an operator.
+   */
+  Source: 'OrderCreated' | 'Manual'
+}
+
+/**
  * An approved payment was refunded.
  */
 export type PaymentRefundedV1 = {
@@ -209,6 +249,8 @@ declare module '@orderflow/envelope' {
     'OrderExpired@1': OrderExpiredV1
     'OrderReminded@1': OrderRemindedV1
     'PaymentApproved@1': PaymentApprovedV1
+    'PaymentAuthorised@1': PaymentAuthorisedV1
+    'PaymentPending@1': PaymentPendingV1
     'PaymentRefunded@1': PaymentRefundedV1
     'PaymentRejected@1': PaymentRejectedV1
   }
@@ -221,6 +263,8 @@ declare module '@orderflow/envelope' {
     OrderExpired: 'OrderExpired@1'
     OrderReminded: 'OrderReminded@1'
     PaymentApproved: 'PaymentApproved@1'
+    PaymentAuthorised: 'PaymentAuthorised@1'
+    PaymentPending: 'PaymentPending@1'
     PaymentRefunded: 'PaymentRefunded@1'
     PaymentRejected: 'PaymentRejected@1'
   }

@@ -1,6 +1,7 @@
 /** The decision on an amount, with the policy's name and version. */
 export interface Verdict {
-  approved: boolean
+  /** `pending`: a payment provider decides. */
+  approved: boolean | 'pending'
   policy: string
   reason?: string
 }
@@ -18,6 +19,9 @@ export function amountLimit(approveUpTo: number): Policy {
       ? { approved: true, policy }
       : { approved: false, policy, reason: `the amount is above the limit of ${approveUpTo}` }
 }
+
+/** Leaves each decision to a payment provider. */
+export const byProvider: Policy = () => ({ approved: 'pending', policy: 'provider@1' })
 
 /** The decision if the order expired before its payment was decided. */
 export const expired: Verdict = {

@@ -42,6 +42,7 @@ export const service = defineService<OwnSettings>({
     'idempotency-key-reused': { status: 422, title: 'The Idempotency-Key belongs to another payment' },
     'conflicting-order': { status: 409, title: 'The order was charged with another total' },
     'invalid-amount': { status: 400, title: 'The amount has more decimals than the currency' },
+    'provider-refused': { status: 409, title: 'The provider refuses to end the payment' },
     'foreign-payment': { status: 409, title: 'This service did not announce the payment' },
   },
   problemMembers: { paymentId: { ...guidText, description: 'The id of the affected payment, if any.' } },

@@ -89,10 +89,10 @@ describe('payment-service with a failing sidecar or store', () => {
   it('stores and publishes a whole delivery with one call each, and confirms by a second read that its documents are new', async () => {
     await deliver(app, ...Array.from({ length: 20 }, () => eventOf('OrderCreated', randomUUID())))
     expect(announced()).to.have.length(20)
-    // The reads are: documents, documents that seem new, two for the list, and the lanes of announcements, which only the first write needs.
+    // The reads are: documents, documents that seem new, two for the list, and the lanes of announcements and of calls, which only the first write needs.
     expect(sidecar.calls).to.deep.equal({
       publish: 1,
-      read: 1 + 1 + 2 + 1,
+      read: 1 + 1 + 2 + 1 + 1,
       readOne: 0,
       transact: 1,
       save: 0,
@@ -162,12 +162,13 @@ describe('payment-service with a failing sidecar or store', () => {
     sidecar.failures.publish.push(down())
     expect((await pay()).status).to.equal(503)
     expect(announced()).to.deep.equal([])
-    await app.backgrounds[0]?.stop()
+    const stop = () => Promise.all(app.backgrounds.map((one) => one.stop()))
+    await stop()
     const [payment] = await payments()
     const [event, ...others] = announced().map((text) => JSON.parse(text))
     expect(others).to.deep.equal([])
     expect(event).to.deep.include({ Name: 'PaymentApproved', CreationDate: payment?.createdAt })
-    await app.backgrounds[0]?.stop()
+    await stop()
     expect(announced()).to.have.length(1)
   })
 

@@ -53,7 +53,7 @@ describe('payment-service in memory', () => {
       .when(expired)
       .then({
         published: [{ Name: 'PaymentApproved' }],
-        check: (documents) => expect(stateIn(documents)).to.have.all.keys('PaymentApproved'),
+        check: (documents) => expect(stateIn(documents)).to.have.all.keys('PaymentApproved', 'OrderExpired'),
       }))
 
   it('rejects the payment of an order that expires before the payment', () =>

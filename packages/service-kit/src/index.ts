@@ -1,9 +1,12 @@
 export type { Caller } from './auth/caller.ts'
+export type { CallRequest, CallTarget, Outcome } from './calls/target.ts'
 export {
+  type CallOutcome,
   type DecisionContext,
   type EntityDefinition,
   entity,
   keyReused,
+  type OpenCall,
   Refused,
   type Schedule,
   type TimeContext,

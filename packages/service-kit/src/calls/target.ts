@@ -1,4 +1,4 @@
-/** What a call asks of its target. */
+/** A request of a call to its target. */
 export interface CallRequest {
   operation: string
   /** The idempotency key: each try of one attempt has the same. */
@@ -9,8 +9,8 @@ export interface CallRequest {
 }
 
 /**
- * The outcome of a call. `refused`: the target did nothing, and will not. `unknown`: nobody knows whether the target did it, for example because the
- * answer was lost.
+ * The outcome of a call. `refused`: the target has declined it for good, without an effect. `unknown`: the target perhaps did it, for example because
+ * the answer was lost.
  */
 export type Outcome =
   | { outcome: 'done'; answer?: object | undefined }

@@ -210,7 +210,7 @@ export function createCalls<S, V>(
     if (outcome === 'unknown')
       throw new Refused(
         callUnknown,
-        `nobody knows the outcome of ${name}, attempt ${attempt}: ${Reason}. Find out, set Outcome to done or refused, or to again for another try, and replay this record`,
+        `the outcome of ${name}, attempt ${attempt}, is unknown: ${Reason}. Find out, set Outcome to done or refused, or to again for another try, and replay this record`,
       )
     if (outcome === 'again') return await again(event, id, name, attempt)
     const decider = onCall[name]

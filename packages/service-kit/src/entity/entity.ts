@@ -45,7 +45,7 @@ export interface TimeContext extends DecisionContext {
 export interface OpenCall {
   /** The name of the other system, as in the targets of `openEntity`. */
   target: string
-  /** What the target must do, such as `capture`. */
+  /** The operation of the target, such as `capture`. */
   operation: string
   /**
    * The number or name of the attempt; 1 by default. All tries of an attempt have the same idempotency key. Another attempt has another key, so the target may

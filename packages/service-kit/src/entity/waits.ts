@@ -17,7 +17,7 @@ export interface StoredCall {
   target: string
   /** The attempt, as the state names it. */
   attempt: string
-  /** The time from which the target knows the key of this attempt. After a rebuild it is 1970, because nobody knows when the call was made. */
+  /** The time from which the target knows the key of this attempt. After a rebuild it is 1970, because the log does not have the time of the call. */
   opened: string
   /** The time of the next try. */
   at: string

@@ -7,7 +7,7 @@ const dayMs = 86_400_000
 
 onEachStore('calls of an entity that something interrupts', (charges) => {
   for (const isAfter of [false, true])
-    it(`is charged once wherever its process is killed ${isAfter ? 'after' : 'before'} a step`, async () => {
+    it(`charges once wherever its process is killed ${isAfter ? 'after' : 'before'} a step`, async () => {
       for (let killAt = 1; ; killAt += 1) {
         charges.reset()
         const first = charges.start({ killAt, isAfter })
@@ -81,7 +81,7 @@ onEachStore('calls of an entity that something interrupts', (charges) => {
       expect(charges.bank.ledger.size).to.equal(1)
       expect(errors[0]).to.include({ code: 'call-unknown' })
       expect(errors[0]?.message).to.match(
-        /^nobody knows the outcome of Charge, attempt 1: bank may have forgotten the key/,
+        /^the outcome of Charge, attempt 1, is unknown: bank may have forgotten the key/,
       )
       expect(event.Payload).to.include({ Outcome: 'unknown', Attempt: '1' })
       await process.passing(dayMs, dayMs / 20)
