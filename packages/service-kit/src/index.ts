@@ -1,4 +1,5 @@
 export type { Caller } from './auth/caller.ts'
+export { createHttpTarget, type TargetSettings, targetSection } from './calls/http-target.ts'
 export type { CallRequest, CallTarget, Outcome } from './calls/target.ts'
 export {
   type CallOutcome,

@@ -24,6 +24,8 @@ export interface CallTarget {
   keyLifeMs: number
   /** The largest number of calls that a process makes at the same time. Default: 10. */
   together?: number
+  /** Returns false while the target does not answer. Calls then wait, and are not tried. Default: true. */
+  isAvailable?(): boolean
   /** Never throws for a failure of the target. */
   call(request: CallRequest): Promise<Outcome>
   /** Asks what became of a key. `absent`: the target never got it. Missing if the target cannot tell. */

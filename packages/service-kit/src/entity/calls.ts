@@ -58,7 +58,7 @@ export function createCalls<S, V>(
       call !== undefined && !call.answered && call.target === target && Date.parse(call.at) === at
     const found = (await documents('').read([key])).get(key)?.value as EntityDocument<S> | undefined
     if (isDue(found?.calls?.[name])) {
-      begin(key, name, target, isDue)
+      if (targets[target]?.isAvailable?.() !== false) begin(key, name, target, isDue)
       return 'waiting'
     }
     // MongoDB stores the index before the document. If the document comes later, its guard must fail, because the call leaves the index now.
