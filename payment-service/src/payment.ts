@@ -1,10 +1,7 @@
 import { type CamelCase, deterministicId, type PayloadOf } from '@orderflow/envelope-schema'
-import { amountFlaw, type Currency, type Entity, entity, type Facts, facts, Refused } from '@orderflow/service-kit'
+import { amountFlaw, type Currency, type Entity, entity, facts, Refused } from '@orderflow/service-kit'
 import { cancelledBeforePayment, expired, type Policy, type Verdict } from './policy.ts'
-import { Authorise, Cancel, Capture, callsOf, Refund, refundOf } from './provider.ts'
-
-const own = ['PaymentPending', 'PaymentAuthorised', 'PaymentApproved', 'PaymentRejected', 'PaymentRefunded'] as const
-export type PaymentFacts = Facts<(typeof own)[number] | 'OrderCancelled' | 'OrderExpired'>
+import { Authorise, Cancel, Capture, callsOf, ownNames, type PaymentFacts, Refund, refundOf } from './provider.ts'
 
 export const paymentStatuses = ['Pending', 'Approved', 'Rejected', 'Refunded'] as const
 
@@ -44,8 +41,8 @@ export function payment(policy: Policy, currency: Currency) {
   return entity({
     name: 'payment',
     id: ({ OrderId }) => paymentIdOf(OrderId),
-    events: own,
-    ...facts([...own, 'OrderCancelled', 'OrderExpired']),
+    events: ownNames,
+    ...facts([...ownNames, 'OrderCancelled', 'OrderExpired']),
     on: {
       OrderCreated({ Payload: { OrderId, Total } }, known, { id }) {
         const flaw = amountFlaw(Total, currency)

@@ -1,5 +1,14 @@
-import { type CallOutcome, type Currency, Refused } from '@orderflow/service-kit'
-import type { PaymentFacts } from './payment.ts'
+import { type CallOutcome, type Currency, type Facts, Refused } from '@orderflow/service-kit'
+
+/** The events of a payment. */
+export const ownNames = [
+  'PaymentPending',
+  'PaymentAuthorised',
+  'PaymentApproved',
+  'PaymentRejected',
+  'PaymentRefunded',
+] as const
+export type PaymentFacts = Facts<(typeof ownNames)[number] | 'OrderCancelled' | 'OrderExpired'>
 
 /**
  * Returns the calls to the payment provider that a payment needs. They end by a decision, and never by a time: an order that expires or is cancelled only

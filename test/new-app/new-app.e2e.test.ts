@@ -87,9 +87,8 @@ describe('two applications with the example', () => {
       // A person also edits these files. `generate` changes only ports, scopes and the editor's configurations for debuggers in them.
       const shared = (file: string) => /(appsettings\.json|statestore\.yaml)$|^\.(devcontainer|vscode)/.test(file)
       expect(own.filter((file) => written.includes(file) && !shared(file))).to.deep.equal([])
-      const others = ['types.gen.ts', 'schemas/common.json', 'schemas/events/DeadlinePassed.1.json'].map(
-        (file) => `envelope-schema/${file}`,
-      )
+      const ofKit = ['DeadlinePassed.1', 'CallAnswered.1'].map((type) => `schemas/events/${type}.json`)
+      const others = ['types.gen.ts', 'schemas/common.json', ...ofKit].map((file) => `envelope-schema/${file}`)
       expect(generated).to.include.members([...written.filter((file) => !shared(file)), ...others])
     }))
 

@@ -25,13 +25,14 @@ const rooms: Record<string, Record<string, string[]>> = {
     auth: ['json.ts', 'limits.ts', 'remembered.ts'],
     sidecar: ['telemetry', 'json.ts', 'limits.ts', 'remembered.ts'],
     money: [],
+    calls: ['telemetry', 'json.ts'],
     trust: ['application'],
     state: ['telemetry', 'sidecar', 'remembered.ts'],
     stream: ['telemetry', 'sidecar', 'trust', 'json.ts', 'limits.ts'],
     web: ['telemetry', 'auth', 'sidecar', 'money', 'json.ts'],
-    entity: ['telemetry', 'sidecar', 'state', 'stream', 'web'],
+    entity: ['telemetry', 'calls', 'sidecar', 'state', 'stream', 'web'],
     runtime: [
-      ...['application', 'telemetry', 'auth', 'sidecar', 'trust', 'state', 'stream', 'web', 'entity'],
+      ...['application', 'telemetry', 'auth', 'calls', 'sidecar', 'trust', 'state', 'stream', 'web', 'entity'],
       ...['json.ts', 'limits.ts'],
     ],
     operations: ['application', 'telemetry', 'sidecar', 'trust', 'state', 'stream', 'runtime', 'json.ts', 'limits.ts'],
@@ -286,13 +287,15 @@ function withoutComments(text: string): string {
  */
 function namesPattern(): RegExp {
   const own = services.filter(({ folder }) => !folder.startsWith('packages/'))
-  // The service kit defines the topic and the event of deadlines.
-  const types = eventTypes.filter((type) => type !== 'DeadlinePassed@1')
+  // The service kit defines the topics and events of deadlines and calls.
+  const types = eventTypes.filter((type) => type !== 'DeadlinePassed@1' && type !== 'CallAnswered@1')
   const events = types.map((type) => type.slice(0, type.indexOf('@')))
   const fields = [...new Set(types.flatMap(payloadFields))]
   const isOneWord = (field: string) => /^[A-Z][a-z]+$/.test(field)
   const anywhere = [
-    ...application.topics.flatMap(({ name, constant }) => (name === 'deadlines' ? [] : [name, constant])),
+    ...application.topics.flatMap(({ name, constant }) =>
+      ['deadlines', 'calls'].includes(name) ? [] : [name, constant],
+    ),
     ...events,
     ...own.flatMap((service) => [service.name, sidecarOf(service)]),
     ...fields.filter((field) => !isOneWord(field)),

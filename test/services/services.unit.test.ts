@@ -1,4 +1,4 @@
-import { deadlines, orderEvents, paymentEvents } from '@orderflow/envelope-schema'
+import { calls, deadlines, orderEvents, paymentEvents } from '@orderflow/envelope-schema'
 import { createApp, createLog, readSettings, type section } from '@orderflow/service-kit'
 import { FakeSidecar, scrape, withServer } from '@orderflow/service-kit/testing'
 import { defaultPorts } from '@orderflow/stack'
@@ -27,8 +27,11 @@ describe('services.json', () => {
     })
 
     it(`declares for ${name} the events that it produces`, () => {
-      const hasDeadlines = parts.entities?.some((entity) => entity.fire)
-      expect([...definition.produces, ...(hasDeadlines ? [deadlines] : [])]).to.have.members(produces)
+      const ofKit = { DeadlinePassed: deadlines, CallAnswered: calls }
+      const own = Object.entries(ofKit).flatMap(([event, topic]) =>
+        parts.entities?.some(({ events }) => events.includes(event)) ? topic : [],
+      )
+      expect([...definition.produces, ...own]).to.have.members(produces)
     })
 
     it(`declares every reason for which an operation of ${name} rejects a request`, () => {

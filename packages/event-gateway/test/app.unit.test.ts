@@ -252,7 +252,7 @@ describe('event-gateway', () => {
     const closed = appWith({ Auth__Mode: 'closed', Auth__ApiKeys: '[]' })
     await withServer(closed.web, async (url) => {
       const document = (await (await fetch(`${url}/asyncapi.json`)).json()) as { channels: object }
-      expect(document.channels).to.have.all.keys('orderevents', 'paymentevents', 'deadlines')
+      expect(document.channels).to.have.all.keys('orderevents', 'paymentevents', 'deadlines', 'calls')
       const page = await fetch(`${url}/asyncapi`)
       expect(page.headers.get('content-type')).to.equal('text/html; charset=utf-8')
       const [, script = ''] = /<script>([\s\S]*)<\/script>/.exec(await page.text()) ?? []

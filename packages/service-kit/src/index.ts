@@ -1,5 +1,5 @@
 export type { Caller } from './auth/caller.ts'
-export { createHttpTarget, type TargetSettings, targetSection } from './calls/http-target.ts'
+export { createHttpTarget, type TargetSettings } from './calls/http-target.ts'
 export type { CallRequest, CallTarget, Outcome } from './calls/target.ts'
 export {
   type CallOutcome,
@@ -30,6 +30,7 @@ export { watched } from './runtime/dry-run/watched.ts'
 export { run } from './runtime/process/run.ts'
 export { baseSections, otherNames, section } from './runtime/settings/sections.ts'
 export { type BaseSettings, readSettings, SettingsError } from './runtime/settings/settings.ts'
+export { targetSection } from './runtime/settings/target-section.ts'
 export { OverloadError } from './sidecar/batcher.ts'
 export { SidecarError, UncertainError } from './sidecar/sidecar.ts'
 export { createDocuments, type Documents, type DocumentsOf } from './state/documents.ts'

@@ -63,7 +63,7 @@ describe('the steps of upgrades', () => {
       expect(await takeSteps(), step.title).to.deep.equal(some)
       expect(some['components/configuration.yaml']?.match(/enabled: true/g), step.title).to.have.length(1)
       expect(some.Makefile?.match(/^include|^dev:/gm), step.title).to.have.length(2)
-      expect(some['.gitattributes']?.split('\n'), step.title).to.have.length(10)
+      expect(some['.gitattributes']?.split('\n'), step.title).to.have.length(11)
     }
   })
 

@@ -5,10 +5,10 @@ import { SidecarError } from '../sidecar/sidecar.ts'
 import type { Mark } from '../state/registers.ts'
 import type { EntityDefinition } from './entity.ts'
 import { causeIn, collect, type Facts, factOf, isEarlier, upcastFacts } from './facts.ts'
-import { type Calls, type Deadlines, waitRules } from './waits.ts'
+import { type Waits, waitRules } from './waits.ts'
 
 /** The only document of an entity. */
-export interface EntityDocument<S> {
+export interface EntityDocument<S> extends Waits {
   /** Missing if a sweep created the document, and the entity has no events. */
   state: S
   /** The number of conversions that the state of the first release needs to get this form. Missing for 0. */
@@ -25,10 +25,6 @@ export interface EntityDocument<S> {
   origin?: Origin
   /** The fingerprint of the request with an Idempotency-Key that created the entity. A rebuild cannot restore it. */
   requestHash?: string
-  /** The open deadlines of the state. */
-  deadlines?: Deadlines
-  /** The open calls of the state. */
-  calls?: Calls
   /** The number of times that a sweep has written the document. */
   visits?: number
   /** Later events of a rebuild whose predecessors are missing, in the sequence of their revisions. */

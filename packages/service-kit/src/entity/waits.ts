@@ -1,5 +1,4 @@
 import { parseMoment } from '@orderflow/envelope'
-import type { AnyDefinition, EntityDocument } from './document.ts'
 import type { OpenCall } from './entity.ts'
 
 /** Open deadlines, by name. `fired` is true if the event of the deadline is in the log, or will be announced. */
@@ -27,7 +26,21 @@ export interface StoredCall {
   answered?: true
 }
 
-export type Calls = Readonly<Record<string, StoredCall>>
+/** The deadlines and calls of an entity's document. */
+export interface Waits {
+  /** The open deadlines of the state. */
+  deadlines?: Deadlines
+  /** The open calls of the state, by name. */
+  calls?: Readonly<Record<string, StoredCall>>
+}
+
+/** The parts of a declaration that wait for something. */
+interface Waiting<S> {
+  name: string
+  deadlines?(state: S): object
+  every?: object
+  calls?(state: S): object
+}
 
 /** A call in the index of deadlines: `call/`, its target, and its name. */
 export const indexNameOf = (call: string, { target }: Pick<StoredCall, 'target'>): string => `call/${target}/${call}`
@@ -43,7 +56,7 @@ const onlyAttempt = '1'
 export const attemptOf = ({ attempt = onlyAttempt }: OpenCall): string => String(attempt)
 
 /** The rules for the deadlines and calls of a state, for one declaration. All functions are pure. */
-export function waitRules<S, V>(definition: AnyDefinition<S, V>) {
+export function waitRules<S>(definition: Waiting<S>) {
   /** Returns the open deadlines of a state, with their times as in events. */
   function deadlinesOf(state: S): Record<string, string> {
     const times = Object.entries(definition.deadlines?.(state) ?? {}) as [string, Date | string | undefined][]
@@ -69,7 +82,7 @@ export function waitRules<S, V>(definition: AnyDefinition<S, V>) {
   }
 
   /** Returns the document with the deadlines and calls of its state. Those that stay keep what is known about them. */
-  function waiting(document: EntityDocument<S>, state: S, now: Date): EntityDocument<S> {
+  function waiting<D extends Waits>(document: D, state: S, now: Date): D {
     const { deadlines: known = {}, calls: made = {}, ...rest } = document
     const time = now.toISOString()
     const deadlines = definition.deadlines
@@ -84,23 +97,22 @@ export function waitRules<S, V>(definition: AnyDefinition<S, V>) {
           return isSame ? known : { target, attempt, opened: time, at: time }
         })
       : document.calls
-    return { ...rest, ...(deadlines && { deadlines }), ...(calls && { calls }) }
+    return { ...rest, ...(deadlines && { deadlines }), ...(calls && { calls }) } as D
   }
 
   return { deadlinesOf, callsOf, waiting }
 }
 
 /** Returns the deadlines and tries of calls that the stored document does not have. */
-export function armedIn<S>(document: EntityDocument<S>, stored: EntityDocument<S> | undefined): Deadline[] {
+export function armedIn(document: Waits, stored: Waits | undefined): Deadline[] {
   const known = new Map(waitsIn(stored).map(({ name, at }) => [name, at]))
   return waitsIn(document).filter(({ name, at }) => known.get(name) !== at)
 }
 
 /** Returns the deadlines that have not passed, and the next tries of calls. */
-export const unfiredIn = (document: Pick<EntityDocument<unknown>, 'deadlines' | 'calls'> | undefined): Deadline[] =>
-  waitsIn(document).filter(({ isOver }) => !isOver)
+export const unfiredIn = (document: Waits | undefined): Deadline[] => waitsIn(document).filter(({ isOver }) => !isOver)
 
-function waitsIn({ deadlines = {}, calls = {} }: Pick<EntityDocument<unknown>, 'deadlines' | 'calls'> = {}) {
+function waitsIn({ deadlines = {}, calls = {} }: Waits = {}) {
   return [
     ...Object.entries(deadlines).map(([name, { at, fired = false }]) => ({ name, at, isOver: fired })),
     ...Object.entries(calls).map(([name, call]) => {

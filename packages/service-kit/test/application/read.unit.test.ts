@@ -39,7 +39,7 @@ describe('services.json', () => {
 
   it('fills in the defaults of missing fields', () => {
     const { topics, reactions } = parseApplication(text, 'services.json')
-    expect(topics.map(({ key }) => key)).to.deep.equal([['OrderId'], ['OrderId'], ['EntityId']])
+    expect(topics.map(({ key }) => key)).to.deep.equal([['OrderId'], ['OrderId'], ['EntityId'], ['EntityId']])
     expect(reactions.map(({ about, within }) => [about, within])).to.deep.equal([
       ['OrderId', 30],
       ['OrderId', 30],
@@ -53,31 +53,36 @@ describe('services.json', () => {
     content.services['order-service'].consumes['stock-events.v2'] = 'prompt'
     const { topics } = parseApplication(JSON.stringify(content), 'services.json')
     const constants = topics.map(({ constant }) => constant)
-    expect(constants).to.deep.equal(['orderevents', 'paymentEvents', 'stockEventsV2', 'deadlines'])
+    expect(constants).to.deep.equal(['orderevents', 'paymentEvents', 'stockEventsV2', 'deadlines', 'calls'])
     expect(topics[0]?.key).to.deep.equal(['OrderId', 'CustomerName'])
   })
 
-  it('gives services with deadlines the topic of their events', () => {
-    const { services } = parseApplication(text, 'services.json')
-    const { deadlines, consumes, produces } = services['order-service'] as ServiceEntry
-    expect(deadlines).to.equal(true)
-    expect(consumes).to.include({ deadlines: 'prompt' })
-    expect(produces).to.deep.include({ deadlines: ['DeadlinePassed'] })
-    const content = JSON.parse(text)
-    delete content.services['order-service'].deadlines
-    const without = parseApplication(JSON.stringify(content), 'services.json')
-    expect(without.topics.map(({ name }) => name)).to.not.include('deadlines')
-    expect(without.services['order-service']?.consumes).to.not.have.property('deadlines')
-  })
+  for (const { topic, event, name } of [
+    { topic: 'deadlines', event: 'DeadlinePassed', name: 'order-service' },
+    { topic: 'calls', event: 'CallAnswered', name: 'payment-service' },
+  ] as const) {
+    it(`gives services with ${topic} the topic of their events`, () => {
+      const { services } = parseApplication(text, 'services.json')
+      const { [topic]: has, consumes, produces } = services[name] as ServiceEntry
+      expect(has).to.equal(true)
+      expect(consumes).to.include({ [topic]: 'prompt' })
+      expect(produces).to.deep.include({ [topic]: [event] })
+      const content = JSON.parse(text)
+      delete content.services[name][topic]
+      const without = parseApplication(JSON.stringify(content), 'services.json')
+      expect(without.topics.map((one) => one.name)).to.not.include(topic)
+      expect(without.services[name]?.consumes).to.not.have.property(topic)
+    })
 
-  it('refuses another topic with the name of this topic, or with its constant', () => {
-    expect(problemsAfter((all) => (all.topics.deadlines = { key: 'OrderId' }))).to.deep.equal([
-      '/topics/deadlines: services with deadlines use this topic; give yours another name',
-    ])
-    expect(problemsAfter((all) => (all.topics.orderevents.constant = 'deadlines'))).to.deep.equal([
-      '/topics/orderevents: services with deadlines use the constant deadlines; give yours another one',
-    ])
-  })
+    it(`refuses another topic with the name ${topic}, or with this constant`, () => {
+      expect(problemsAfter((all) => (all.topics[topic] = { key: 'OrderId' }))).to.deep.equal([
+        `/topics/${topic}: services with ${topic} use this topic; give yours another name`,
+      ])
+      expect(problemsAfter((all) => (all.topics.orderevents.constant = topic))).to.deep.equal([
+        `/topics/orderevents: services with ${topic} use the constant ${topic}; give yours another one`,
+      ])
+    })
+  }
 
   it('returns the events that services or outside applications may publish to a topic', () => {
     const content = JSON.parse(text)
@@ -122,7 +127,7 @@ describe('services.json', () => {
     [
       'a key that no event has',
       (all) => (all.topics.paymentevents.key = 'ParcelId'),
-      '/topics/paymentevents/key: no event of the topic has ParcelId; name a field of PaymentApproved, PaymentRejected, PaymentRefunded',
+      '/topics/paymentevents/key: no event of the topic has ParcelId; name a field of PaymentApproved, PaymentRejected, PaymentRefunded, PaymentPending, PaymentAuthorised',
     ],
     [
       'two topics with one constant',
