@@ -1,7 +1,17 @@
 import { paymentEvents } from '@orderflow/envelope-schema'
-import { currencyCodes, currencyOf, defineService, guidText, openEntity, section } from '@orderflow/service-kit'
+import {
+  createHttpTarget,
+  currencyCodes,
+  currencyOf,
+  defineService,
+  guidText,
+  openEntity,
+  section,
+  type TargetSettings,
+  targetSection,
+} from '@orderflow/service-kit'
 import { payment } from './payment.ts'
-import { amountLimit } from './policy.ts'
+import { amountLimit, byProvider } from './policy.ts'
 import { paymentRoutes } from './routes.ts'
 
 interface OwnSettings {
@@ -9,6 +19,10 @@ interface OwnSettings {
   Policy: { ApproveUpTo: number }
   /** The currency of all amounts, from services.json. */
   Money: { Currency: string }
+  /** Who decides: the policy, or the provider. */
+  Payments: { DecidedBy: 'policy' | 'provider' }
+  /** The payment provider. */
+  Provider: TargetSettings
 }
 
 /** The largest valid amount (envelope-schema/schemas/common.json). */
@@ -17,7 +31,7 @@ const maxAmount = 1e12
 export const service = defineService<OwnSettings>({
   root: new URL('..', import.meta.url),
   description:
-    'Makes one payment per order, when the order arrives or on request. A policy approves or rejects the payment.',
+    'Makes one payment per order, when the order arrives or on request. A policy or a payment provider approves or rejects the payment.',
   sections: {
     Policy: section({
       ApproveUpTo: {
@@ -27,6 +41,10 @@ export const service = defineService<OwnSettings>({
         description: 'The largest amount that the policy approves.',
       },
     }),
+    Payments: section({
+      DecidedBy: { enum: ['policy', 'provider'], description: 'Whether the policy or the payment provider decides.' },
+    }),
+    Provider: targetSection('the payment provider'),
     Money: section({
       Currency: {
         enum: currencyCodes,
@@ -48,7 +66,12 @@ export const service = defineService<OwnSettings>({
   problemMembers: { paymentId: { ...guidText, description: 'The id of the affected payment, if any.' } },
   create({ settings, ...context }) {
     const currency = currencyOf(settings.Money.Currency)
-    const payments = openEntity(payment(amountLimit(settings.Policy.ApproveUpTo), currency), context)
+    const { Payments, Policy, Provider } = settings
+    const policy = Payments.DecidedBy === 'provider' ? byProvider : amountLimit(Policy.ApproveUpTo)
+    // Payments that wait for the provider continue, also if the policy decides about later ones.
+    const isNeeded = Payments.DecidedBy === 'provider' || Provider.Address !== ''
+    const targets = isNeeded ? { provider: createHttpTarget('Provider', Provider) } : {}
+    const payments = openEntity(payment(policy, currency), context, targets)
     return { entities: [payments], routes: paymentRoutes(payments, currency) }
   },
 })

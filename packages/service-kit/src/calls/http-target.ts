@@ -37,6 +37,7 @@ interface Options {
  * @throws {Error} if the settings are wrong
  */
 export function createHttpTarget(name: string, settings: TargetSettings, options: Options = {}): CallTarget {
+  if (settings.Address === '') throw new Error(`the address of the target is missing: set ${name}__Address`)
   const base = new URL(settings.Address.replace(/\/*$/, '/'))
   const networks = settings.AllowedAddresses.split(',').flatMap((network) => network.trim() || [])
   const resolve = createResolve(networks, options.resolve)

@@ -33,6 +33,8 @@ const maxWaiting = 1_000
 interface Claim<S> {
   document: EntityDocument<S>
   call: StoredCall
+  /** True if no process has begun a try of this attempt before, so the target cannot know the key. */
+  isFirst: boolean
 }
 
 type Result = Outcome & { isFinal?: boolean }
@@ -107,9 +109,9 @@ export function createCalls<S, V>(
         const document = stored.get<EntityDocument<S>>(key)
         const known = document?.calls?.[name]
         if (!document || !known || !isDue(known)) return undefined
-        const call = { ...known, at }
+        const call = { ...known, at, begun: true as const }
         write(stored, key, name, document, call)
-        return { document, call }
+        return { document, call, isFirst: !known.begun && Date.parse(known.opened) > 0 }
       },
     })
   }
@@ -127,7 +129,7 @@ export function createCalls<S, V>(
   }
 
   /** Asks the target. Returns undefined if the state, as this release reads it, has no such call. */
-  async function ask(key: string, name: string, { document, call }: Claim<S>): Promise<Result | undefined> {
+  async function ask(key: string, name: string, { document, call, isFirst }: Claim<S>): Promise<Result | undefined> {
     const open = rules.callsOf(rules.currentState(document))[name]
     const target = targets[call.target]
     if (!open || !target || attemptOf(open) !== call.attempt) return undefined
@@ -136,8 +138,8 @@ export function createCalls<S, V>(
     const parts = withTenant(tenant, [app.id, entity, idOf(key), name, call.attempt])
     // biome-ignore lint/plugin/no-spread-arguments: an id has at most nine parts
     const request = { operation: open.operation, input: open.input, key: deterministicId('call', ...parts), signal }
-    const isKnown = now().getTime() < Date.parse(call.opened) + target.keyLifeMs
-    const asked = isKnown ? target.call(request) : lookedUp(target, request)
+    const isSafe = isFirst || now().getTime() < Date.parse(call.opened) + target.keyLifeMs
+    const asked = isSafe ? target.call(request) : lookedUp(target, request)
     try {
       return await Promise.race([asked, timeOut(signal)])
     } catch (err) {

@@ -20,6 +20,8 @@ export interface StoredCall {
   opened: string
   /** The time of the next try. */
   at: string
+  /** True if a process has begun a try. */
+  begun?: true
   /** The number of tries without an outcome. Missing for 0. */
   tries?: number
   /** True if the event of its outcome is in the log, or will be announced. */
