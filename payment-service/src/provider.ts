@@ -11,8 +11,8 @@ export const ownNames = [
 export type PaymentFacts = Facts<(typeof ownNames)[number] | 'OrderCancelled' | 'OrderExpired'>
 
 /**
- * Returns the calls to the payment provider that a payment needs. They end by a decision, and never by a time: an order that expires or is cancelled only
- * asks the provider to cancel, which may answer that the payment was captured.
+ * Returns the calls to the payment provider that a payment needs. They end by a decision, and never by a time. An order that expires or is cancelled only
+ * asks the provider to cancel. The answer may be that the payment was captured.
  */
 export function callsOf(known: PaymentFacts, { code }: Currency) {
   const { PaymentPending: pending, PaymentAuthorised: authorised, PaymentApproved: paid } = known

@@ -19,7 +19,7 @@ interface OwnSettings {
   Policy: { ApproveUpTo: number }
   /** The currency of all amounts, from services.json. */
   Money: { Currency: string }
-  /** Who decides: the policy, or the provider. */
+  /** The choice between the policy and the provider. */
   Payments: { DecidedBy: 'policy' | 'provider' }
   /** The payment provider. */
   Provider: TargetSettings

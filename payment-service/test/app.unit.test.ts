@@ -89,7 +89,7 @@ describe('payment-service with a failing sidecar or store', () => {
   it('stores and publishes a whole delivery with one call each, and confirms by a second read that its documents are new', async () => {
     await deliver(app, ...Array.from({ length: 20 }, () => eventOf('OrderCreated', randomUUID())))
     expect(announced()).to.have.length(20)
-    // The reads are: documents, documents that seem new, two for the list, and the lanes of announcements and of calls, which only the first write needs.
+    // The reads are: documents, documents that seem new, and two for the list. Only the first write reads the lanes of announcements and of calls.
     expect(sidecar.calls).to.deep.equal({
       publish: 1,
       read: 1 + 1 + 2 + 1 + 1,

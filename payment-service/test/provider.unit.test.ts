@@ -11,7 +11,7 @@ describe('a payment by a provider', () => {
   }
   afterEach(() => shop.provider.stop())
 
-  it('is pending, and becomes approved when the provider has captured it', async () => {
+  it('becomes approved when the provider has captured it, and is pending until then', async () => {
     const service = await open()
     shop.provider.set({ isDown: true })
     await service.react(created())
@@ -34,7 +34,7 @@ describe('a payment by a provider', () => {
   })
 
   // medusajs/medusa#16681: the answer was lost, and the next try had a new key, so the money went out twice.
-  it('is charged once although answers are lost', async () => {
+  it('charges once although answers are lost', async () => {
     const service = await open()
     shop.provider.set({ lostAnswers: 1 })
     await service.react(created())
@@ -46,7 +46,7 @@ describe('a payment by a provider', () => {
     expect(shop.ledger()).to.deep.equal({ authorised: 1, captured: 1, cancelled: 0, refunded: 0 })
   })
 
-  it('is refunded once although answers are lost', async () => {
+  it('refunds once although answers are lost', async () => {
     const service = await open()
     await service.react(created())
     await service.passing(2 * secondMs)
@@ -60,7 +60,7 @@ describe('a payment by a provider', () => {
   })
 
   // Stripe repeats the saved 500 of a key. A caller that repeats its key until success waits for ever, and one that takes a new key charges twice.
-  it('is charged once if the provider repeats an error for its key', async () => {
+  it('charges once if the provider repeats an error for its key', async () => {
     const service = await open({ KeyHours: 1 })
     shop.provider.set({ errors: 1 })
     await service.react(created())
@@ -73,7 +73,7 @@ describe('a payment by a provider', () => {
     expect(shop.ledger()).to.deep.equal({ authorised: 1, captured: 1, cancelled: 0, refunded: 0 })
   })
 
-  it('is charged once if the provider has forgotten the key', async () => {
+  it('charges once if the provider has forgotten the key', async () => {
     const service = await open({ KeyHours: 0 })
     shop.provider.set({ lostAnswers: 1, forgottenKeys: 1 })
     await service.react(created())
@@ -110,7 +110,7 @@ describe('a payment by a provider', () => {
     expect(shop.ledger()).to.deep.equal({ authorised: 1, captured: 1, cancelled: 0, refunded: 0 })
   })
 
-  it('is rejected if its order expires before the provider could be asked', async () => {
+  it('becomes rejected if its order expires while the provider does not answer', async () => {
     const service = await open()
     shop.provider.set({ isDown: true })
     await service.react(created())
@@ -124,7 +124,7 @@ describe('a payment by a provider', () => {
   })
 
   // Automattic/woocommerce-payments#3118: the charge stayed on a cancelled order.
-  it('is refunded once if the capture succeeds although its order was cancelled meanwhile', async () => {
+  it('refunds once if the capture succeeds although its order was cancelled meanwhile', async () => {
     const service = await open()
     await service.react(created())
     shop.provider.set({ slowMs: 30 })
@@ -136,7 +136,7 @@ describe('a payment by a provider', () => {
     expect(await service.get()).to.include({ status: captured > 0 ? 'Refunded' : 'Rejected' })
   })
 
-  it('is rejected if its authorisation has lapsed', async () => {
+  it('becomes rejected if its authorisation has lapsed', async () => {
     const service = await open()
     shop.provider.set({ lapseAfterMs: -1 })
     await service.react(created())
@@ -145,7 +145,7 @@ describe('a payment by a provider', () => {
     expect(shop.ledger()).to.deep.equal({ authorised: 1, captured: 0, cancelled: 0, refunded: 0 })
   })
 
-  it('is charged once in a store that was lost and rebuilt', async () => {
+  it('charges once although the store was lost and rebuilt', async () => {
     const service = await open()
     shop.provider.set({ lostAnswers: 1 })
     await service.react(created())

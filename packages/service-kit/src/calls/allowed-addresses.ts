@@ -10,8 +10,8 @@ export interface Address {
 export type Resolve = (host: string) => Promise<Address[]>
 
 /**
- * The networks that a target is never in unless a setting allows it: this machine, private networks, link-local addresses with the metadata of cloud providers,
- * and reserved ones (RFC 6890).
+ * The networks in which a target may only be if a setting allows it (RFC 6890): this machine, private networks, link-local addresses, and reserved ones. Cloud
+ * providers have their metadata at link-local addresses.
  */
 const refusedNetworks = [
   '0.0.0.0/8',
@@ -66,7 +66,7 @@ const resolveAll: Resolve = (host) => lookup(host, { all: true })
  * Creates the function that resolves a host once, and returns its addresses. The caller must connect to these addresses: a second resolution might return
  * others.
  * @param allowed networks whose addresses are allowed although they are private
- * @throws {Error} (the function) if an address of the host is not allowed, or the host has none
+ * @throws {Error} (the function) if the host has no address, or a refused one
  */
 export function createResolve(allowed: readonly string[], resolve: Resolve = resolveAll) {
   const exceptions = networksOf(allowed)

@@ -33,7 +33,7 @@ const maxWaiting = 1_000
 interface Claim<S> {
   document: EntityDocument<S>
   call: StoredCall
-  /** True if no process has begun a try of this attempt before, so the target cannot know the key. */
+  /** True for the first try of the attempt. The target has not seen the key before. */
   isFirst: boolean
 }
 

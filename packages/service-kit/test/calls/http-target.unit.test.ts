@@ -69,7 +69,7 @@ describe('a target over HTTP', () => {
     })
   })
 
-  it('is refused by a status 4xx, with the code and reason of the target', async () => {
+  it('reports a status 4xx as a refusal, with the code and reason of the target', async () => {
     answer = (response) => json(response, 422, { code: 'declined', detail: 'no money' }, 'application/problem+json')
     expect(await call()).to.deep.equal({ outcome: 'refused', code: 'declined', reason: 'no money' })
     answer = (response) => json(response, 400, { type: 'urn:shop:problem:no-amount', title: 'The amount is missing' })
@@ -79,14 +79,14 @@ describe('a target over HTTP', () => {
   })
 
   for (const status of [302, 408, 409, 425, 429, 500, 503]) {
-    it(`has an unknown outcome after status ${status}`, async () => {
+    it(`reports status ${status} as an unknown outcome`, async () => {
       answer = (response) => response.writeHead(status, { location: 'http://127.0.0.1:1/' }).end()
       expect(await call()).to.deep.equal({ outcome: 'unknown', reason: `status ${status}` })
       expect(received).to.have.length(1)
     })
   }
 
-  it('has an unknown outcome if the answer is lost, late, too large or not a JSON object', async () => {
+  it('reports a lost, late, too large or invalid answer as an unknown outcome', async () => {
     const reasonAfter = async (one: typeof answer) => {
       answer = one
       const result = await call()
@@ -105,7 +105,7 @@ describe('a target over HTTP', () => {
     )
   })
 
-  it('is done after an empty answer', async () => {
+  it('accepts an empty answer', async () => {
     answer = (response) => response.writeHead(204).end()
     expect(await call()).to.deep.equal({ outcome: 'done', answer: undefined })
   })
@@ -168,14 +168,14 @@ describe('a target over HTTP', () => {
       ...['127.0.0.1', '2130706433', '0x7f000001', '0177.0.0.1', '127.1', 'localhost', '0.0.0.0'],
       ...['[::1]', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '[::]'],
     ])
-      it(`is not reached at ${host} unless its network is allowed`, async () => {
+      it(`refuses ${host} unless its network is allowed`, async () => {
         const changes = { Address: `http://${host}:${port()}`, AllowedAddresses: '192.0.2.0/24' }
         const reason = await reasonOf(changes)
         expect(reason).to.match(/has the address \S+, which is not public: AllowedAddresses must name its network/)
         expect(received).to.deep.equal([])
       })
 
-    it('is reached if its network is allowed', async () => {
+    it('accepts an address in an allowed network', async () => {
       expect(
         await call({ Address: `http://localhost:${port()}`, AllowedAddresses: '127.0.0.0/8, ::1/128' }),
       ).to.include({
@@ -184,7 +184,7 @@ describe('a target over HTTP', () => {
     })
 
     // DNS rebinding: the second answer of the resolver is a private address.
-    it('is not reached by a name that has another address at a second resolution', async () => {
+    it('resolves a name once, so a second answer of the resolver has no effect', async () => {
       const answers = ['203.0.113.7', '127.0.0.1']
       let count = 0
       const resolve = async () => {
@@ -196,7 +196,7 @@ describe('a target over HTTP', () => {
       expect([count, received]).to.deep.equal([1, []])
     })
 
-    it('is not reached if only one of the addresses of a name is private', async () => {
+    it('refuses a name of which only one address is private', async () => {
       const resolve = async () => [
         { address: '8.8.8.8', family: 4 },
         { address: '127.0.0.1', family: 4 },
@@ -206,7 +206,7 @@ describe('a target over HTTP', () => {
       expect(received).to.deep.equal([])
     })
 
-    it('is not reached through a redirect', async () => {
+    it('follows no redirect', async () => {
       const hidden = createServer((_, response) => void response.end('{}')).listen(0, '127.0.0.1')
       await once(hidden, 'listening')
       let count = 0
@@ -220,7 +220,7 @@ describe('a target over HTTP', () => {
       expect(count).to.equal(0)
     })
 
-    it('is not reached through a proxy of the environment', async () => {
+    it('ignores the proxies of the environment', async () => {
       const variables = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'http_proxy', 'NODE_USE_ENV_PROXY']
       const before = variables.map((name) => process.env[name])
       for (const name of variables) process.env[name] = name.startsWith('NODE') ? '1' : `http://127.0.0.1:${port()}`

@@ -45,7 +45,7 @@ export interface Entry {
   effect?: Effect
   key?: string
   answer?: StoredAnswer
-  /** What the provider did for the key, which its answer may hide. */
+  /** The true result for the key, which the answer may hide. */
   result?: Answer
   /** A key whose answer the provider forgets. A lookup still finds the result. */
   forgotten?: string
@@ -63,7 +63,10 @@ const countOf = {
   capture_failed: 'captureFailed',
 } as const
 
-/** Opens the ledger of a simulated provider. Each entry is on the disk before an answer, so a killed provider knows what it did. @param file the journal; without one, the ledger ends with its process */
+/**
+ * Opens the ledger of a simulated provider. Each entry is on the disk before its answer. So a provider that was killed knows what it did.
+ * @param file the journal; without one, the ledger ends with its process
+ */
 export function openLedger(file: string | undefined) {
   const payments = new Map<string, LedgerEntry>()
   const answers = new Map<string, StoredAnswer>()

@@ -15,7 +15,7 @@ export interface ProviderOptions {
   secret?: string
   /** The journal, from which a restarted provider continues. */
   file?: string
-  /** The receiver of webhooks. Without one, none are sent. */
+  /** The receiver of webhooks. */
   webhooks?: { url: string; secret: string } | undefined
   switches?: Partial<Switches>
   /** The seed of random choices. */

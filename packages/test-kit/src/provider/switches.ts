@@ -1,4 +1,4 @@
-/** What goes wrong at a simulated provider. Shares are from 0 to 1. */
+/** The faults of a simulated provider. Shares are from 0 to 1. */
 export interface Switches {
   /** The time before each answer, in milliseconds. */
   slowMs: number

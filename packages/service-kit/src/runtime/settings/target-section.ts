@@ -25,7 +25,7 @@ export const targetSection = (what: string): Section =>
       minimum: 0,
       description: `The hours for which ${what} remembers an Idempotency-Key. Later tries look up first, or ask a person.`,
     },
-    Lookup: { type: 'boolean', description: `Whether ${what} tells what became of a key (GET).` },
+    Lookup: { type: 'boolean', description: `Whether ${what} reports what became of a key (GET).` },
     AllowedAddresses: {
       type: 'string',
       description: `The private networks in which ${what} may be, such as 10.1.0.0/16, separated by commas.`,
