@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { FullEvent } from '@orderflow/envelope'
-import { defineService, type ServiceDefinition } from '@orderflow/service-kit'
+import { baseSections, defineService, type ServiceDefinition } from '@orderflow/service-kit'
 
 const repository = join(import.meta.dirname, '../../../..')
 
@@ -28,8 +28,10 @@ export function temporaryService(as: string, create: ServiceDefinition['create']
   folders.push(folder)
   mkdirSync(join(folder, 'test'))
   const file = join(repository, as, 'appsettings.json')
-  const { Policy: _, Orders: __, ...settings } = JSON.parse(readFileSync(file, 'utf8'))
-  for (const name of ['File', 'Publishers']) settings.Trust[name] = join(repository, as, settings.Trust[name])
+  const sections = Object.entries<Record<string, string>>(JSON.parse(readFileSync(file, 'utf8')))
+  const settings = Object.fromEntries(sections.filter(([name]) => Object.hasOwn(baseSections, name)))
+  const trust = settings.Trust as Record<string, string>
+  for (const name of ['File', 'Publishers']) trust[name] = join(repository, as, trust[name] as string)
   writeFileSync(join(folder, 'appsettings.json'), JSON.stringify(settings))
   return defineService({
     ...{ root: pathToFileURL(`${folder}/`), description: 'Keeps a note.', produces: [], refusals: {}, create },
