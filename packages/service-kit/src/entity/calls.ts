@@ -3,6 +3,7 @@ import { deterministicId, type FullEvent } from '@orderflow/envelope'
 import { bulkhead, type IPolicy, isBulkheadRejectedError } from 'cockatiel'
 import type { CallRequest, CallTarget, Outcome } from '../calls/target.ts'
 import type { Fire } from '../state/deadlines/firing.ts'
+import { callIn, indexNameOf } from '../state/deadlines/index-names.ts'
 import { keyIn } from '../state/spaces.ts'
 import { requirePublishable } from '../stream/publishing/publish.ts'
 import { within } from '../telemetry/context.ts'
@@ -12,7 +13,7 @@ import { type AnyDefinition, documentKey, type EntityDocument, type Entry, withT
 import { type CallOutcome, Refused } from './entity.ts'
 import { type CallAnswered, callAnswered, kitEvent } from './kit-events.ts'
 import type { Change, Rules } from './step.ts'
-import { attemptOf, callIn, indexNameOf, type StoredCall } from './waits.ts'
+import { attemptOf, type StoredCall } from './waits.ts'
 
 /** The code of dead letters that ask a person for the outcome of a call. */
 export const callUnknown = 'call-unknown'

@@ -2,6 +2,7 @@ import { type FullEvent, tenantOf } from '@orderflow/envelope'
 import { isFromOutside } from '@orderflow/envelope/kafka'
 import { UncertainError } from '../sidecar/sidecar.ts'
 import type { View } from '../state/batch.ts'
+import { callIn } from '../state/deadlines/index-names.ts'
 import { isInfrastructure } from '../stream/dead-letters/fault.ts'
 import { requirePublishable } from '../stream/publishing/publish.ts'
 import { handled } from '../telemetry/context.ts'
@@ -9,7 +10,7 @@ import { createAnnounce } from './announcements.ts'
 import type { EntityContext } from './context.ts'
 import { type AnyDefinition, documentKey, type EntityDocument, type Entry } from './document.ts'
 import type { Change, Rules, Step } from './step.ts'
-import { callIn, type Deadline } from './waits.ts'
+import type { Deadline } from './waits.ts'
 
 export type Changes<S> = ReturnType<typeof createChanges<S, unknown>>
 

@@ -1,4 +1,5 @@
 import type { EventType, Tenant } from '@orderflow/envelope'
+import { callIn } from '../state/deadlines/index-names.ts'
 import type { ListedEntry, Listing } from '../state/deadlines/listing.ts'
 import { keyIn, nameIn } from '../state/spaces.ts'
 import { type Input, jsonBody, pathWord } from '../web/input.ts'
@@ -166,7 +167,7 @@ export function deadlineRoutes(all: readonly WithDeadlines[], { documents, log }
       async handle({ limit }, { tenant }) {
         const { fullKey, firing } = documents(tenant.id)
         const listing = await firing.list()
-        const own = listing.entries.filter(({ key }) => fullKey(keyIn(key)) === key)
+        const own = listing.entries.filter(({ key, name }) => fullKey(keyIn(key)) === key && !callIn(name))
         const { now, hold = null, unhandled = null, isWhole } = listing
         const first = await firstOpen(tenant, own, listing, limit)
         const body = {

@@ -3,6 +3,7 @@ import { isFromOutside, topicOfEvent } from '@orderflow/envelope/kafka'
 import { isKnownTime } from '@orderflow/kafka-log'
 import type { CallTarget } from '../calls/target.ts'
 import type { Fire } from '../state/deadlines/firing.ts'
+import { callIn } from '../state/deadlines/index-names.ts'
 import type { Load, Page, PageOptions } from '../state/list-page.ts'
 import type { Handlers, Reactions } from '../stream/consuming/event-handler.ts'
 import { isInfrastructure } from '../stream/dead-letters/fault.ts'
@@ -18,7 +19,7 @@ import { callAnswered, deadlinePassed } from './kit-events.ts'
 import { createRequestKeys, fingerprintOf } from './request-keys.ts'
 import { createSchedules } from './schedules.ts'
 import { type Change, rulesOf } from './step.ts'
-import { callIn, unfiredIn } from './waits.ts'
+import { unfiredIn } from './waits.ts'
 
 /** The result of a command. */
 export interface Done<V> {

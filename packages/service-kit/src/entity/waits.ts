@@ -1,4 +1,5 @@
 import { parseMoment } from '@orderflow/envelope'
+import { indexNameOf } from '../state/deadlines/index-names.ts'
 import type { OpenCall } from './entity.ts'
 
 /** Open deadlines, by name. `fired` is true if the event of the deadline is in the log, or will be announced. */
@@ -42,15 +43,6 @@ interface Waiting<S> {
   deadlines?(state: S): object
   every?: object
   calls?(state: S): object
-}
-
-/** A call in the index of deadlines: `call/`, its target, and its name. */
-export const indexNameOf = (call: string, { target }: Pick<StoredCall, 'target'>): string => `call/${target}/${call}`
-
-/** Returns the call with this name in the index of deadlines; undefined for a deadline. */
-export function callIn(indexName: string): { target: string; name: string } | undefined {
-  const [, target = '', name = ''] = /^call\/([^/]*)\/(.*)$/.exec(indexName) ?? []
-  return name ? { target, name } : undefined
 }
 
 /** The attempt of a call whose state names none. */

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Span } from '@orderflow/kafka-log'
+import { indexNameOf } from '../state/deadlines/index-names.ts'
 import type { DocumentsOf } from '../state/documents.ts'
 import { isListedAt } from '../state/list-page.ts'
 import type { Reactions } from '../stream/consuming/event-handler.ts'
@@ -153,20 +154,14 @@ function storeOne(documentsOf: DocumentsOf, document: ScratchDocument, isReliste
     decide(view): Outcome {
       const stored = view.get<unknown>(key)
       const kept = isRelisted ? undefined : slotIn(stored)
-      const fired = firedIn(stored)
-      const isIndexed = (name: string, at: string) => {
-        const known = deadlinesIn(stored)[name]
-        return known?.at === at && (!known.fired || fired[name] !== undefined)
-      }
-      const timed = withFired(wanted, fired)
       const isSame = stored !== undefined && isDeepStrictEqual(contentOf(stored), contentOf(wanted))
       const hasSlot = (slotIn(stored) === undefined) === (id === undefined)
       if (isSame && hasSlot && !isRelisted) return { result: 'same', kept }
       const text = JSON.stringify(stored)
       if (stored !== undefined && !isSame && text !== differs) return { result: 'differs', text }
-      view.write(id === undefined ? timed : { ...(timed as object), listed: kept ?? view.list(id) })
-      for (const [name, { at }] of Object.entries(deadlinesIn(timed)))
-        if (!isIndexed(name, at)) view.arm({ key: documents.fullKey(key), name, at: Date.parse(at) })
+      const { document, armed } = withKnown(wanted, stored)
+      view.write(id === undefined ? document : { ...(document as object), listed: kept ?? view.list(id) })
+      for (const { name, at } of armed) view.arm({ key: documents.fullKey(key), name, at: Date.parse(at) })
       return { result: 'written', kept }
     },
   })
@@ -177,31 +172,53 @@ function slotIn(document: unknown): string | undefined {
   return typeof listed === 'string' ? listed : undefined
 }
 
-/** The open deadlines of an entity, by name. */
-type Deadlines = Readonly<Record<string, { at: string; fired?: true }>>
-
-const deadlinesIn = (document: unknown): Deadlines => (Object(document) as { deadlines?: Deadlines }).deadlines ?? {}
-
-/** Returns the deadlines that were fired and announced. The written document has no events to announce, so other deadlines are fired again. */
-function firedIn(document: unknown): Deadlines {
-  const { unannounced = [] } = Object(document) as { unannounced?: { event: { Name?: string } }[] }
-  if (unannounced.some(({ event }) => event.Name === 'DeadlinePassed')) return {}
-  return Object.fromEntries(Object.entries(deadlinesIn(document)).filter(([, { fired }]) => fired))
+/** The deadlines and calls of an entity's document, by name. */
+interface Waits {
+  deadlines?: Readonly<Record<string, { at: string; fired?: true }>>
+  calls?: Readonly<Record<string, { target: string; attempt: string; at: string; answered?: true }>>
+  unannounced?: { event: { Name?: string } }[]
 }
 
-/** Returns a document whose deadlines keep whether they were fired. */
-function withFired(wanted: unknown, fired: Deadlines): unknown {
-  const deadlines = Object.entries(deadlinesIn(wanted))
-  if (deadlines.length === 0) return wanted
-  const kept = deadlines.map(([name, one]) => [name, fired[name]?.at === one.at ? fired[name] : one])
-  return { ...(wanted as object), deadlines: Object.fromEntries(kept) }
+/**
+ * Returns a document that keeps what the stored document knows of its deadlines and calls, and the others, which the index lacks. The written document has
+ * no events to announce. So a deadline or call whose event is perhaps not announced begins again.
+ */
+function withKnown(wanted: unknown, stored: unknown): { document: unknown; armed: { name: string; at: string }[] } {
+  const { deadlines = {}, calls = {} } = Object(wanted) as Waits
+  const known = Object(stored) as Waits
+  const isOpen = (event: string) => known.unannounced?.some(({ event: { Name } }) => Name === event) ?? false
+  const armed: { name: string; at: string }[] = []
+  const keptDeadlines = Object.entries(deadlines).map(([name, one]) => {
+    const before = known.deadlines?.[name]
+    if (before?.at === one.at && !(before.fired && isOpen('DeadlinePassed'))) return [name, before] as const
+    armed.push({ name, at: one.at })
+    return [name, one] as const
+  })
+  const keptCalls = Object.entries(calls).map(([name, one]) => {
+    const before = known.calls?.[name]
+    const isSame = before?.target === one.target && before.attempt === one.attempt
+    if (isSame && !(before.answered && isOpen('CallAnswered'))) return [name, before] as const
+    armed.push({ name: indexNameOf(name, one), at: one.at })
+    return [name, one] as const
+  })
+  if (keptDeadlines.length + keptCalls.length === 0) return { document: wanted, armed }
+  const document = {
+    ...(wanted as object),
+    ...(keptDeadlines.length > 0 && { deadlines: Object.fromEntries(keptDeadlines) }),
+    ...(keptCalls.length > 0 && { calls: Object.fromEntries(keptCalls) }),
+  }
+  return { document, armed }
 }
 
 /** Returns the part of a document that follows from the log. It leaves out the slot, and the notes about requests and announcements. */
 export function contentOf(document: unknown): unknown {
   if (typeof document !== 'object' || document === null || Array.isArray(document)) return document
   const { listed: _slot, unannounced: _events, requestHash: _hash, visits: _visits, ...content } = Object(document)
-  if (!content.deadlines) return content
-  const times = Object.entries(deadlinesIn(content)).map(([name, { at }]) => [name, at])
-  return { ...content, deadlines: Object.fromEntries(times) }
+  const { deadlines, calls } = content as Waits
+  if (deadlines) content.deadlines = Object.fromEntries(Object.entries(deadlines).map(([name, { at }]) => [name, at]))
+  if (calls)
+    content.calls = Object.fromEntries(
+      Object.entries(calls).map(([name, { target, attempt }]) => [name, { target, attempt }]),
+    )
+  return content
 }

@@ -1,6 +1,8 @@
 import type { FullEvent } from '@orderflow/envelope'
 import { expect } from 'chai'
+import { FakeSidecar } from '../../../src/testing/fake-sidecar.ts'
 import { app, handlerIn, logOf } from '../account.ts'
+import { rebuildOf } from '../rebuild.ts'
 import { charge, onEachStore, secondMs, settled, unlessKilled } from './charge.ts'
 
 const dayMs = 86_400_000
@@ -123,6 +125,54 @@ onEachStore('calls of an entity that something interrupts', (charges) => {
     await rebuilt.passing(5 * secondMs)
     expect([bank.requests.length, bank.lookups.length]).to.deep.equal([1, 1])
     expect(await rebuilt.status(id)).to.equal('charged')
+  })
+
+  describe('a rebuild of its store', () => {
+    const rebuild = rebuildOf(charge)
+
+    it('calls nothing, and afterwards the target is asked about each open call', async () => {
+      charges.bank.behaviours = ['answer lost', 'down']
+      const process = charges.start()
+      const ids = [await process.open(1), await process.open(2)]
+      await settled()
+      const live = charges.sidecar
+      charges.sidecar = new FakeSidecar(charges.type)
+      await rebuild(live, charges.sidecar)
+      expect(charges.bank.requests).to.have.length(2)
+      const rebuilt = charges.start()
+      await rebuilt.passing(60 * secondMs, 10 * secondMs)
+      expect(charges.bank.lookups).to.have.length(2)
+      expect(charges.bank.ledger.size).to.equal(2)
+      for (const id of ids) expect(await rebuilt.status(id)).to.equal('charged')
+    })
+
+    it('changes nothing in a complete store, where an answered call stays answered', async () => {
+      const process = charges.start()
+      const id = await process.open(1)
+      await settled()
+      const before = charges.sidecar.documents.get(`charge/${id}`)?.value
+      expect(before).to.have.nested.property('calls.Charge.answered', true)
+      await rebuild(charges.sidecar, charges.sidecar)
+      expect(charges.sidecar.documents.get(`charge/${id}`)?.value).to.deep.equal(before)
+      await charges.start().passing(60 * secondMs, 10 * secondMs)
+      expect([charges.bank.requests.length, charges.bank.lookups.length]).to.deep.equal([1, 0])
+    })
+
+    it('adds calls to the documents of a release without them', async () => {
+      charges.bank.behaviours = ['answer lost']
+      const process = charges.start()
+      const id = await process.open(1)
+      await settled()
+      const { value } = charges.sidecar.documents.get(`charge/${id}`) as { value: { calls?: object } }
+      delete value.calls
+      for (const key of charges.sidecar.documents.keys())
+        if (key.startsWith('due/')) charges.sidecar.documents.delete(key)
+      await rebuild(charges.sidecar, charges.sidecar)
+      const next = charges.start()
+      await next.passing(60 * secondMs, 10 * secondMs)
+      expect(await next.status(id)).to.equal('charged')
+      expect([charges.bank.requests.length, charges.bank.lookups.length]).to.deep.equal([1, 1])
+    })
   })
 
   it('ignores outcomes of another application', async () => {

@@ -1,38 +1,11 @@
 import { noTenant } from '@orderflow/envelope'
 import { expect } from 'chai'
-import { openEntity } from '../../../src/entity/open-entity.ts'
-import { rebuildStore } from '../../../src/operations/rebuild-store.ts'
-import { createDocuments, type DocumentsOf } from '../../../src/state/documents.ts'
-import { capturedLog } from '../../../src/testing/captured-log.ts'
-import { FakeLog } from '../../../src/testing/fake-log.ts'
 import { FakeSidecar } from '../../../src/testing/fake-sidecar.ts'
-import { app, Clock } from '../account.ts'
+import { Clock } from '../account.ts'
 import { bill, minuteMs, passedIn, startBills } from '../bill.ts'
+import { rebuildOf } from '../rebuild.ts'
 
-/** Rebuilds the bills of a store from the events that another store's service published. */
-async function rebuild(from: FakeSidecar, to: FakeSidecar): Promise<void> {
-  const log = new FakeLog()
-  for (const { topic, key, value } of from.published) log.append({ topic, key, value: Buffer.from(value).toString() })
-  const openOn = (documents: DocumentsOf) =>
-    openEntity(bill, {
-      ...{ app, documents, publish: () => Promise.reject(new Error('a rebuild publishes nothing')) },
-      ...{ now: () => new Date(0), newId: () => '', log: capturedLog().log },
-    })
-  const documentsOf = createDocuments(to, () => new Date(0))
-  await rebuildStore({
-    ...{
-      app: app.name,
-      trust: { requireGenuine() {} },
-      refusals: new Set<string>(),
-      log,
-      documentsOf,
-      isShared: false,
-    },
-    rebuildOn: (documents) => openOn(documents).rebuild,
-    ...{ onProgress() {}, onWait() {}, onStored() {}, untilPublished: async () => {} },
-  })
-  await documentsOf('').firing.leave()
-}
+const rebuild = rebuildOf(bill)
 
 const armedIn = (sidecar: FakeSidecar): { key: string; name: string }[] =>
   [...sidecar.documents].flatMap(([key, { value }]) =>
