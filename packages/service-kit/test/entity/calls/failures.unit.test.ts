@@ -1,5 +1,6 @@
 import type { FullEvent } from '@orderflow/envelope'
 import { expect } from 'chai'
+import { openEntity } from '../../../src/entity/open-entity.ts'
 import { FakeSidecar } from '../../../src/testing/fake-sidecar.ts'
 import { app, handlerIn, logOf } from '../account.ts'
 import { rebuildOf } from '../rebuild.ts'
@@ -128,7 +129,7 @@ onEachStore('calls of an entity that something interrupts', (charges) => {
   })
 
   describe('a rebuild of its store', () => {
-    const rebuild = rebuildOf(charge)
+    const rebuild = rebuildOf((context) => openEntity(charge, context))
 
     it('calls nothing, and afterwards the target is asked about each open call', async () => {
       charges.bank.behaviours = ['answer lost', 'down']

@@ -1,11 +1,12 @@
 import { noTenant } from '@orderflow/envelope'
 import { expect } from 'chai'
+import { openEntity } from '../../../src/entity/open-entity.ts'
 import { FakeSidecar } from '../../../src/testing/fake-sidecar.ts'
 import { Clock } from '../account.ts'
 import { bill, minuteMs, passedIn, startBills } from '../bill.ts'
 import { rebuildOf } from '../rebuild.ts'
 
-const rebuild = rebuildOf(bill)
+const rebuild = rebuildOf((context) => openEntity(bill, context))
 
 const armedIn = (sidecar: FakeSidecar): { key: string; name: string }[] =>
   [...sidecar.documents].flatMap(([key, { value }]) =>
