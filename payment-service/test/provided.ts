@@ -82,8 +82,10 @@ export class Shop {
         for (let passed = 0; passed <= ms; passed += stepMs) {
           await announcing.sweep()
           await firing.sweep()
-          for (let turn = 0; turn < 4; turn += 1) {
-            await delay(8)
+          // A decision may lead to another call.
+          for (let count = -1; count !== this.events('calls').length; ) {
+            count = this.events('calls').length
+            await this.settled()
             errors.push(...(await decide()))
           }
           this.elapsed += stepMs
@@ -91,6 +93,16 @@ export class Shop {
         return errors
       },
       get: () => payments.get(noTenant, paymentId),
+    }
+  }
+
+  /** Waits until the store, the log and the provider get no more calls. */
+  async settled(): Promise<void> {
+    const activity = () =>
+      Object.values(this.sidecar.calls).reduce((sum, count) => sum + count, 0) + this.provider.requests
+    for (let quiet = 0, before = activity(); quiet < 4; before = activity()) {
+      await delay(5)
+      quiet = activity() === before ? quiet + 1 : 0
     }
   }
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { logOf, outage } from '../account.ts'
-import { charge, onEachStore, secondMs, settled } from './charge.ts'
+import { charge, onEachStore, secondMs } from './charge.ts'
 
 const namesIn = (events: readonly { Name: string }[]) => events.map(({ Name }) => Name)
 
@@ -70,7 +70,7 @@ onEachStore('calls of an entity', (charges) => {
     const answered = Promise.withResolvers<void>()
     charges.bank.answering = answered.promise
     const id = await process.open(1)
-    await settled()
+    await charges.settled()
     await process.opened.do.stop(id, undefined, { tenant: { id: '', userId: '' } })
     answered.resolve()
     await process.passing(2 * secondMs)
@@ -85,7 +85,7 @@ onEachStore('calls of an entity', (charges) => {
     charges.bank.answering = answered.promise
     await process.open(1)
     const second = await process.open(2)
-    await settled()
+    await charges.settled()
     await process.opened.do.stop(second, undefined, { tenant: { id: '', userId: '' } })
     answered.resolve()
     await process.passing(30 * secondMs)
@@ -119,7 +119,7 @@ onEachStore('calls of an entity', (charges) => {
     const answered = Promise.withResolvers<void>()
     charges.bank.answering = answered.promise
     const ids = await Promise.all(Array.from({ length: 40 }, (_, index) => process.open(index + 1)))
-    await settled()
+    await charges.settled()
     answered.resolve()
     await process.passing(30 * secondMs)
     expect(charges.bank.most).to.equal(3)

@@ -144,13 +144,26 @@ export class Charges {
         for (let passed = 0; passed <= ms; passed += stepMs) {
           await sweep()
           await firing.sweep()
-          await settled()
+          await this.settled()
           errors.push(...(await decide()))
-          await settled()
+          await this.settled()
           this.clock.pass(stepMs)
         }
         return errors
       },
+    }
+  }
+
+  /** Waits until the store, the log and the bank get no more calls. Batches have short pauses. */
+  async settled(): Promise<void> {
+    const activity = () =>
+      Object.values(this.sidecar.calls).reduce((sum, count) => sum + count, 0) +
+      this.bank.requests.length +
+      this.bank.lookups.length -
+      this.bank.running
+    for (let quiet = 0, before = activity(); quiet < 4; before = activity()) {
+      await delay(2)
+      quiet = activity() === before ? quiet + 1 : 0
     }
   }
 
@@ -161,11 +174,6 @@ export class Charges {
       .map(({ value }) => JSON.parse(Buffer.from(value).toString()) as FullEvent)
     return [...new Map(all.map((event) => [event.Id, event])).values()]
   }
-}
-
-/** Lets work continue that waits for nothing but the simulated store, log and bank. Batches of writes have short pauses. */
-export async function settled(): Promise<void> {
-  for (let turn = 0; turn < 5; turn += 1) await delay(1)
 }
 
 /** Returns the result of work in which the process may die; undefined if it died. */

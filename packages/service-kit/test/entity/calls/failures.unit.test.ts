@@ -4,7 +4,7 @@ import { openEntity } from '../../../src/entity/open-entity.ts'
 import { FakeSidecar } from '../../../src/testing/fake-sidecar.ts'
 import { app, handlerIn, logOf } from '../account.ts'
 import { rebuildOf } from '../rebuild.ts'
-import { charge, onEachStore, secondMs, settled, unlessKilled } from './charge.ts'
+import { charge, onEachStore, secondMs, unlessKilled } from './charge.ts'
 
 const dayMs = 86_400_000
 
@@ -41,7 +41,7 @@ onEachStore('calls of an entity that something interrupts', (charges) => {
     const answered = Promise.withResolvers<void>()
     charges.bank.answering = answered.promise
     const id = await one.open(1)
-    await settled()
+    await charges.settled()
     await other.passing(20 * secondMs)
     await one.passing(20 * secondMs)
     expect(charges.bank.requests).to.have.length(1)
@@ -115,13 +115,13 @@ onEachStore('calls of an entity that something interrupts', (charges) => {
     charges.bank.behaviours = ['answer lost']
     const first = charges.start()
     const id = await first.open(1)
-    await settled()
+    await charges.settled()
     const events = logOf(charges.sidecar)
     const bank = charges.bank
     charges.sidecar.documents.clear()
     const rebuilt = charges.start()
     for (const event of events) await handlerIn(rebuilt.opened.rebuild, event)(event)
-    await settled()
+    await charges.settled()
     expect(bank.requests).to.have.length(1)
     await rebuilt.passing(5 * secondMs)
     expect([bank.requests.length, bank.lookups.length]).to.deep.equal([1, 1])
@@ -135,7 +135,7 @@ onEachStore('calls of an entity that something interrupts', (charges) => {
       charges.bank.behaviours = ['answer lost', 'down']
       const process = charges.start()
       const ids = [await process.open(1), await process.open(2)]
-      await settled()
+      await charges.settled()
       const live = charges.sidecar
       charges.sidecar = new FakeSidecar(charges.type)
       await rebuild(live, charges.sidecar)
@@ -150,7 +150,7 @@ onEachStore('calls of an entity that something interrupts', (charges) => {
     it('changes nothing in a complete store, where an answered call stays answered', async () => {
       const process = charges.start()
       const id = await process.open(1)
-      await settled()
+      await charges.settled()
       const before = charges.sidecar.documents.get(`charge/${id}`)?.value
       expect(before).to.have.nested.property('calls.Charge.answered', true)
       await rebuild(charges.sidecar, charges.sidecar)
@@ -163,7 +163,7 @@ onEachStore('calls of an entity that something interrupts', (charges) => {
       charges.bank.behaviours = ['answer lost']
       const process = charges.start()
       const id = await process.open(1)
-      await settled()
+      await charges.settled()
       const { value } = charges.sidecar.documents.get(`charge/${id}`) as { value: { calls?: object } }
       delete value.calls
       for (const key of charges.sidecar.documents.keys())
