@@ -6,7 +6,7 @@ import type { Fire } from '../state/deadlines/firing.ts'
 import { callIn, indexNameOf } from '../state/deadlines/index-names.ts'
 import { keyIn } from '../state/spaces.ts'
 import { requirePublishable } from '../stream/publishing/publish.ts'
-import { within } from '../telemetry/context.ts'
+import { traceIdOf, within } from '../telemetry/context.ts'
 import { type Changes, causedBy, documentBytes, idSource, passOn } from './changes.ts'
 import type { EntityContext } from './context.ts'
 import { type AnyDefinition, documentKey, type EntityDocument, type Entry, withTenant } from './document.ts'
@@ -45,7 +45,7 @@ export function createCalls<S, V>(
   { name: entity, onCall = {} }: AnyDefinition<S, V>,
   rules: Rules<S>,
   { run, settle, arm, announceOpen }: Pick<Changes<S>, 'run' | 'settle' | 'arm' | 'announceOpen'>,
-  { app, documents, now, newId, log }: EntityContext,
+  { app, documents, now, newId, log, tracing }: EntityContext,
   targets: Readonly<Record<string, CallTarget>>,
 ) {
   /** The calls that wait or run in this process. */
@@ -97,8 +97,19 @@ export function createCalls<S, V>(
     if (!claim) return
     // A rebuild must find the call, so the log has the entity's events first.
     await announceOpen(key, rules.entriesIn(claim.document))
-    const result = await ask(key, name, claim)
+    const span = spanOf(name, claim)
+    const result = await within(span && { document: undefined, span }, () => ask(key, name, claim))
+    span?.set({ outcome: result?.outcome })
+    span?.end(result?.outcome === 'unknown' ? result.outcome : undefined)
     if (result) await note(key, name, claim.call, result)
+  }
+
+  /** Begins a span in the trace of the entity's conversation, if this trace is recorded. */
+  function spanOf(name: string, { document, call: { target, tries = 0 } }: Claim<S>) {
+    const traceId = traceIdOf(rules.originIn(document)?.traceId ?? '')
+    if (!traceId || !tracing?.isSampled(traceId, undefined)) return undefined
+    const attributes = { 'peer.service': target, tries }
+    return tracing.begin(`call ${name}`, traceId, undefined, { kind: 'client', attributes })
   }
 
   /** Takes a try for this process. Others wait until it is over. */

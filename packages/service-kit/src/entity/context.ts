@@ -1,6 +1,7 @@
 import type { Tenant } from '@orderflow/envelope'
 import type { DocumentsOf } from '../state/documents.ts'
 import type { Publish } from '../stream/publishing/publish.ts'
+import type { Tracing } from '../telemetry/context.ts'
 import type { Logger } from '../telemetry/log.ts'
 
 /** The parts of a service that its entities use. */
@@ -12,6 +13,8 @@ export interface EntityContext {
   now: () => Date
   newId: () => string
   log: Pick<Logger, 'warn'>
+  /** Records calls in the traces of their conversations. */
+  tracing?: Tracing | undefined
 }
 
 /** An open deadline of an entity. */

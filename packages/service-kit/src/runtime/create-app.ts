@@ -75,6 +75,7 @@ export function createApp<S extends object>(
   let clock: LogClock | undefined
   const context = {
     ...dependencies,
+    tracing,
     now: () => (clock ?? { now }).now(),
     publish: createPublish(publishRecord, trust, tracing),
     forward: createForward(publishRecord, tracing),

@@ -8,6 +8,7 @@ import { SidecarError } from '../../src/sidecar/sidecar.ts'
 import { createDocuments } from '../../src/state/documents.ts'
 import type { Reactions } from '../../src/stream/consuming/event-handler.ts'
 import { createPublish, createPublisher } from '../../src/stream/publishing/publish.ts'
+import type { Tracing } from '../../src/telemetry/context.ts'
 import { capturedLog } from '../../src/testing/captured-log.ts'
 import type { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
 import { mortalSidecar } from '../../src/testing/mortal-sidecar.ts'
@@ -139,6 +140,7 @@ export function startProcess<
   clock = new Clock(),
   { killAt, isAfter = false, skewMs = 0 }: Faults = {},
   targets: Readonly<Record<string, CallTarget>> = {},
+  tracing?: Tracing,
 ) {
   let count = 0
   const { sidecar: mortal, ...life } = mortalSidecar(sidecar, () => {
@@ -158,7 +160,7 @@ export function startProcess<
   const publish = createPublish(publishRecord, { sign: () => undefined }, undefined)
   const { log, records } = capturedLog()
   const logNow = () => new Date(clock.log)
-  const context = { app, documents, publish, now: logNow, newId: randomUUID, log }
+  const context = { app, documents, publish, now: logNow, newId: randomUUID, log, tracing }
   const opened = openEntity(definition, context, targets)
   const { announcing, firing } = documents('')
   announcing.onVisit(opened.name, opened.announceStored)

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { recordedSpans } from '../../support/recorded-spans.ts'
 import { logOf, outage } from '../account.ts'
 import { charge, onEachStore, secondMs } from './charge.ts'
 
@@ -125,6 +126,21 @@ onEachStore('calls of an entity', (charges) => {
     expect(charges.bank.most).to.equal(3)
     expect(charges.bank.requests).to.have.length(40)
     for (const id of ids) expect(await process.status(id)).to.equal('charged')
+  })
+
+  it('records each try in the trace of its conversation', async () => {
+    charges.bank.behaviours = ['down']
+    const { tracing, spans } = recordedSpans()
+    const process = charges.start({}, charge, tracing)
+    await process.open(1)
+    await process.passing(10 * secondMs)
+    const tries = spans().filter(({ name }) => name === 'call Charge')
+    expect(tries.map(({ kind, isError, attributes }) => ({ kind, isError, ...attributes }))).to.deep.equal([
+      { kind: 'client', isError: true, 'peer.service': 'bank', tries: 0, outcome: 'unknown', 'error.type': 'unknown' },
+      { kind: 'client', isError: false, 'peer.service': 'bank', tries: 1, outcome: 'done' },
+    ])
+    const [opened] = logOf(charges.sidecar)
+    for (const { traceId } of tries) expect(traceId).to.equal(opened?.TraceId.replaceAll('-', ''))
   })
 
   it('reports a call to an unknown target, and continues with others', async () => {

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type FullEvent, noTenant, type Tenant } from '@orderflow/envelope'
 import type { CallRequest, CallTarget, Outcome } from '../../../src/calls/target.ts'
 import { entity } from '../../../src/entity/entity.ts'
+import type { Tracing } from '../../../src/telemetry/context.ts'
 import { FakeSidecar } from '../../../src/testing/fake-sidecar.ts'
 import { Clock, type Faults, handlerIn, Killed, startProcess } from '../account.ts'
 
@@ -112,10 +113,10 @@ export class Charges {
     this.bank = new Bank()
   }
 
-  start(faults: Faults = {}, definition = charge) {
-    const { opened, firing, sweep, ...process } = startProcess(definition, this.sidecar, this.clock, faults, {
-      bank: this.bank,
-    })
+  start(faults: Faults = {}, definition = charge, tracing?: Tracing) {
+    const targets = { bank: this.bank }
+    const started = startProcess(definition, this.sidecar, this.clock, faults, targets, tracing)
+    const { opened, firing, sweep, ...process } = started
     /** The Ids of the outcomes that this process has decided. */
     const decided = new Set<string>()
     const decide = async (): Promise<Error[]> => {
