@@ -1,4 +1,5 @@
 import {
+  calls,
   deadlines,
   EnvelopeError,
   type EventType,
@@ -181,7 +182,7 @@ const handled: Record<Role, Record<string, HandledName[]>> = {
 
 function namesIn(reactions: Reactions): Record<string, HandledName[]> {
   const names = (handlers: object) => Object.keys(handlers).map((type) => type.split('@')[0] as HandledName)
-  const { [deadlines]: _, ...others } = reactions
+  const { [deadlines]: _, [calls]: __, ...others } = reactions
   return Object.fromEntries(Object.entries(others).map(([topic, handlers]) => [topic, names(handlers)]))
 }
 

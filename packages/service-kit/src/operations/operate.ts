@@ -116,7 +116,7 @@ export async function deadlinesCommand(
   const topics = Object.entries(retime)
   if (topics.length === 0)
     throw new OperationError(`${options.app} has no deadlines`, {
-      nextStep: 'name a service with "deadlines": true in services.json',
+      nextStep: 'name a service with "deadlines" or "calls" in services.json',
     })
   const log = open(kafka)
   try {
