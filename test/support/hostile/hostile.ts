@@ -1,19 +1,9 @@
-import {
-  calls,
-  deadlines,
-  EnvelopeError,
-  type EventType,
-  orderEvents,
-  paymentEvents,
-  selectEvent,
-} from '@orderflow/envelope-schema'
+import { calls, deadlines, orderEvents, paymentEvents } from '@orderflow/envelope-schema'
 import type { factNames } from '@orderflow/order-service/order'
 import { service as orderService } from '@orderflow/order-service/service'
-import { paymentIdOf } from '@orderflow/payment-service/payment'
 import { service as paymentService } from '@orderflow/payment-service/service'
 import { type BaseSettings, type Reactions, readSettings } from '@orderflow/service-kit'
 import { type Service, serviceNamed } from '@orderflow/stack'
-import type { Documents } from '@orderflow/test-kit'
 import fc from 'fast-check'
 import { type Role, World } from '../memory/world.ts'
 
@@ -27,10 +17,13 @@ export interface HostileRecord {
   isSigned: boolean
 }
 
-const ours: (BaseSettings['App'] & Pick<Service, 'publishes'>)[] = [orderService, paymentService].map((service) => {
-  const { App } = readSettings<object>(service as { root: URL }, { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' })
-  return { ...App, publishes: serviceNamed(App.Name).publishes }
-})
+/** Our services, with the events that they publish. */
+export const ours: (BaseSettings['App'] & Pick<Service, 'publishes'>)[] = [orderService, paymentService].map(
+  (service) => {
+    const { App } = readSettings<object>(service as { root: URL }, { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' })
+    return { ...App, publishes: serviceNamed(App.Name).publishes }
+  },
+)
 
 /** The names of the events that services handle. order-service handles all of them. */
 export type HandledName = (typeof factNames)[number]
@@ -175,7 +168,7 @@ const maxValueBytes = 250_000
 
 const [replica] = new World().replicas
 /** The names of the events about orders that each service handles, by topic. They come from its reactions, which are never called here. */
-const handled: Record<Role, Record<string, HandledName[]>> = {
+export const handled: Record<Role, Record<string, HandledName[]>> = {
   order: namesIn(replica.order.entity.reactions),
   payment: namesIn(replica.payment.entity.reactions),
 }
@@ -237,75 +230,3 @@ const hostileRecord = fc
 
 export const hostileRecords = (minLength: number, maxLength = minLength): fc.Arbitrary<HostileRecord[]> =>
   fc.uniqueArray(hostileRecord, { minLength, maxLength, selector: ({ orderId }) => orderId })
-
-/** A change of a document. */
-interface Effect {
-  /** Returns true if one of the documents contains the effect. */
-  isIn(documents: Documents): boolean
-}
-
-/**
- * Returns the expected result of a record in a service: `unnoticed`, an effect, or undefined for a dead letter.
- * @param signs true if our services sign their events
- */
-export function endOf(role: Role, record: HostileRecord, signs: boolean): 'unnoticed' | Effect | undefined {
-  const { topic, orderId, value } = record
-  const names = handled[role][topic]
-  if (!names) return 'unnoticed'
-  const { name, id = orderId, ...claimed } = eventIn(value)
-  if (name === undefined) return undefined
-  if (!names.includes(name as HandledName)) return isMisspelt(name, names) ? undefined : 'unnoticed'
-  if (!isBelieved(topic, name, claimed, record.isSigned || !signs)) return undefined
-  const isDecided = role === 'payment' && ['OrderCreated', 'OrderExpired'].includes(name)
-  const key = role === 'order' ? `order/${id}` : `payment/${paymentIdOf(id)}`
-  const facts = isDecided ? ['PaymentApproved', 'PaymentRejected'] : [name]
-  return {
-    isIn(documents) {
-      const { state } = Object(documents[key]) as { state?: object }
-      return facts.some((fact) => Object.hasOwn(state ?? {}, fact))
-    },
-  }
-}
-
-/** Returns true if a receiver accepts the publisher by the rules of docs/trust.md. The trust file accepts unlisted publishers. */
-function isBelieved(
-  topic: string,
-  name: string,
-  claimed: { appId?: string; appName?: string },
-  isSigned: boolean,
-): boolean {
-  const service = ours.find(({ Id }) => Id === claimed.appId)
-  if (!service)
-    return topic === orderEvents && ofOutside.includes(name) && !ours.some(({ Name }) => Name === claimed.appName)
-  return service.Name === claimed.appName && (service.publishes[topic] ?? []).includes(name) && isSigned
-}
-
-/** The events that other applications may publish (services.json). */
-const ofOutside = ['OrderCreated', 'OrderCancelled']
-
-/** Returns true if a receiver of `names` treats this name as a misspelling of one of them. */
-function isMisspelt(name: string, names: HandledName[]): boolean {
-  const types = names.map((known) => `${known}@1` as EventType)
-  const envelope = { AppId: '', AppName: '', CreationDate: '', Version: 1, Name: name, Payload: {} }
-  try {
-    return selectEvent(envelope, types) !== undefined
-  } catch (error) {
-    return error instanceof EnvelopeError && error.code === 'unknown-event'
-  }
-}
-
-/** Reads the fields of a value that matter here. A damaged byte may have changed the GUID. */
-function eventIn(value: Buffer | null): { name?: string; id?: string; appId?: string; appName?: string } {
-  try {
-    const { Name, Payload, AppId, AppName } = JSON.parse(new TextDecoder().decode(value ?? Buffer.alloc(0)))
-    const id = Payload?.OrderId
-    return {
-      ...(typeof Name === 'string' && { name: Name }),
-      ...(typeof id === 'string' && { id: id.toLowerCase() }),
-      ...(typeof AppId === 'string' && { appId: AppId.toLowerCase() }),
-      ...(typeof AppName === 'string' && { appName: AppName }),
-    }
-  } catch {
-    return {}
-  }
-}

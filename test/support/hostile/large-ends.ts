@@ -2,7 +2,7 @@ import { positionText } from '@orderflow/kafka-log'
 import { readDeadLetters } from '@orderflow/service-kit/operations'
 import { documentsIn, type Role, strictTrust, World } from '../memory/world.ts'
 import { type Delivered, deliverHostile } from './deliver-hostile.ts'
-import { endOf } from './hostile.ts'
+import { endOf } from './expected.ts'
 import type { LargeRecord } from './large-records.ts'
 
 export interface LargeEnd {

@@ -28,6 +28,9 @@ export interface Scenario {
 /** The largest number of orders that a scenario tries. Three events have 90 orders with their second deliveries. */
 const maxRuns = 100
 
+/** The same for a scenario in which time passes, because a run with deadlines takes several times as long. */
+const maxTimedRuns = 50
+
 /** The number of runs for each rebuild, which takes ten times as long as a run. */
 const rebuiltEvery = 10
 
@@ -63,6 +66,7 @@ function scenarioOf<S extends object>(service: ServiceDefinition<S>, plan: Plan)
       const reads: Reads = new Map()
       const start = memoryServices(service, plan.settings, reads)
       const delivered: string[] = []
+      const isTimed = plan.steps.some((step) => 'later' in step)
       let runs = 0
       const failure = await tryOrders(
         async (choose) => {
@@ -74,7 +78,7 @@ function scenarioOf<S extends object>(service: ServiceDefinition<S>, plan: Plan)
             checkRebuilt(memory.documents(), await memory.rebuilt())
           runs += 1
         },
-        { limit: maxRuns, ...(process.env.SEED && { seed: process.env.SEED }) },
+        { limit: isTimed ? maxTimedRuns : maxRuns, ...(process.env.SEED && { seed: process.env.SEED }) },
       )
       if (failure) throw described(failure.error, failure.seed, failure.runs, delivered)
       keepReads(service.root, reads)

@@ -142,7 +142,7 @@ onEachStore('the firing of deadlines', (bills) => {
     const waits: number[] = []
     // Other waits of the process may run at the same time, such as an attempt to announce again.
     timers.setTimeout = ((ms: number) => {
-      if (new Error().stack?.includes('/deadlines/firing.ts')) waits.push(ms)
+      if (new Error().stack?.includes('/deadlines/create-firing.ts')) waits.push(ms)
       return setTimeout(0)
     }) as typeof setTimeout
     syncBuiltinESMExports()
