@@ -8,6 +8,7 @@ import {
   sourceOf,
 } from '../../stream/consuming/event-handler.ts'
 import { isInfrastructure } from '../../stream/dead-letters/fault.ts'
+import { within } from '../../telemetry/context.ts'
 import type { Evidence, Trust } from '../../trust/trust.ts'
 import { createStage, type StagedWrite } from './staged.ts'
 
@@ -45,7 +46,9 @@ export function createEffects({ rebuildOn, documents, trust }: EffectsOptions) {
     if (!handlers) return effects(false, [])
     const intake = createIntake(handlers, (envelope, evidence) => trust.requireGenuine(topic, envelope, evidence))
     try {
-      const taken = await intake(record, source)
+      // The comparison may run while another event is handled, whose time of arrival must have no influence.
+      const own = { document: undefined, arrivedAt: record.appendedAt }
+      const taken = await within(own, () => intake(record, source))
       // Some writes only repeat what live reactions may leave out, such as unused claims. The handler then returns false.
       const writes = taken?.answer === true ? stage.writes().filter((write) => !isStored(write)) : []
       return effects(taken !== undefined, writes)
